@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// One decoder, four doors: webhook body, watch frame, replay line, `check` document. Only the envelope
+// readers differ.
+#ifndef DRAWBRIDGE_CODEC_DECODE_H
+#define DRAWBRIDGE_CODEC_DECODE_H
+
+#include "validators/core/json_reader.h"
+#include "validators/model/object.h"
+
+struct decode_options {
+    enum json_mode mode;
+    int minor; // 36, 37, …; a newer one is read as the newest known
+};
+
+// What it does: reads apiVersion and kind wherever they stand, then the object. Texts of *ret_object are
+// views of json or of the arena; both must outlive it. Kinds that nobody judges become KIND_OTHER with their
+// names filled. Errors: false and a fault when the bytes are not one well-formed JSON object, when a typed
+// object repeats a key in WIRE mode, or when memory ran out. What the API server would refuse while decoding
+// (wrong types, bad quantities, and in STRICT mode unknown and duplicate fields) are findings of rule
+// "schema", not faults.
+bool decode_object(struct arena *arena, struct text json, const struct decode_options *options,
+                   struct object *ret_object, struct finding_list *findings, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+// What it does: reads an object of a known kind in place, from a reader that stands at its value. For
+// envelopes (AdmissionReview, watch frames, Lists) whose kind was read before. Errors: sticky in the reader.
+void decode_object_at(struct json_reader *reader, enum object_kind kind, enum resource_version version,
+                      struct object *ret_object);
+
+// What it does: the kind and version that apiVersion and kind name. KIND_OTHER when nobody judges it.
+enum object_kind decode_kind(struct text api_version, struct text kind, enum resource_version *ret_version);
+
+// The bits of json_reader.when for a minor and a version.
+uint8_t decode_when(int minor, enum resource_version version);
+
+#endif

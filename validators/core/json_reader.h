@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pull reader that decodes JSON straight into plain structs. Structure is strict, encoding is lenient, both
+// as Go is.
+//
+// A decoder reads as
+//
+//     uint64_t seen = JSON_BEGIN;
+//     unsigned field;
+//     while (json_field(reader, &DEVICE, &seen, &field))
+//         switch (field) {
+//         case DEVICE_NAME: json_text(reader, &device->name); break;
+//         …
+//         }
+//
+// Structural errors are sticky: later calls return zero values and false, and json_finish, the one fallible
+// call, tells. A value of the wrong type becomes a finding with its path, is skipped, and decoding goes on.
+// null is absent. Thread: one thread per reader.
+#ifndef DRAWBRIDGE_CORE_JSON_READER_H
+#define DRAWBRIDGE_CORE_JSON_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "validators/core/arena.h"
+#include "validators/core/fault.h"
+#include "validators/core/finding.h"
+#include "validators/core/quantity.h"
+#include "validators/core/text.h"
+
+#define JSON_TYPED_DEPTH_LIMIT   128u   // nesting of what decoders read
+#define JSON_RAW_DEPTH_LIMIT     10000u // nesting in raw and skipped subtrees, as Go
+#define JSON_KEYS_LIMIT          4096u  // keys of one typed object
+#define JSON_UNKNOWN_NOTED_LIMIT 64u    // findings about unknown fields of one document
+
+// WIRE: reviews and watches. Unknown fields are ignored and counted, duplicate keys of typed objects end the
+// document. STRICT: check, fixtures, configuration. Both are findings (FINDING_STRICT_DECODING).
+enum json_mode { JSON_WIRE, JSON_STRICT };
+
+enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+// A known field. `when` is a mask of contexts (reader->when) in which the field exists; 0 means always. Its
+// low and its high four bits are two questions (which minor, which apiVersion); each that has a bit set needs
+// one that holds. A field outside its context is noted as unknown but still returned, so that a rule can
+// speak about it.
+struct json_name {
+    const char *name;
+    uint8_t len;
+    uint8_t when;
+};
+
+struct json_fields {
+    const struct json_name *names; // in the order in which Go writes them: the next one is tried first
+    unsigned count;                // at most 62
+};
+
+#define JSON_NAME(literal)                                                                                   \
+    { (literal), sizeof(literal) - 1, 0 }
+#define JSON_NAME_WHEN(literal, mask)                                                                        \
+    { (literal), sizeof(literal) - 1, (mask) }
+#define JSON_FIELDS(table)                                                                                   \
+    { (table), sizeof(table) / sizeof((table)[0]) }
+
+// The state of an object that is being read: bit n is set once field n was seen. Starts as JSON_BEGIN.
+#define JSON_BEGIN             ((uint64_t)1 << 63)
+#define JSON_SEEN(seen, field) (((seen) >> (field)) & 1)
+
+// The place in an array or a map that is being read. Starts zeroed.
+struct json_iterator {
+    size_t count; // items begun so far; the index of the present one is count - 1
+    bool open;
+};
+
+enum json_error {
+    JSON_FINE,
+    JSON_SYNTAX,
+    JSON_TRUNCATED,
+    JSON_DEPTH,
+    JSON_DUPLICATE_KEY,
+    JSON_KEYS,
+    JSON_MEMORY
+};
+
+struct json_reader {
+    const char *begin;
+    const char *at;
+    const char *end;
+    struct arena *arena;
+    struct finding_list *findings;
+    enum json_mode mode;
+    uint8_t when; // contexts that hold, see struct json_name
+    enum json_error error;
+    size_t error_offset;
+    size_t unknown_count;
+    unsigned depth; // typed nesting so far
+    struct {
+        const char *name; // the key as read; NULL for an array element
+        uint32_t len;
+        uint32_t index;
+        bool is_key;   // a map key, printed in brackets
+        unsigned last; // where the search for the next field begins
+    } stack[JSON_TYPED_DEPTH_LIMIT];
+};
+
+// What it does: starts to read one JSON value. The input must outlive what is decoded: texts without escapes
+// are views of it; the others are unescaped into the arena.
+void json_init(struct json_reader *reader, struct text input, struct arena *arena,
+               struct finding_list *findings, enum json_mode mode);
+
+// What it does: true when the whole input was one well-formed value and nothing follows but blanks.
+// Errors: the first structural error, with its byte offset.
+bool json_finish(struct json_reader *reader, struct fault *fault) __attribute__((warn_unused_result));
+
+// The type of the next value, without reading it. JSON_NONE after an error or where none is.
+enum json_type json_peek(struct json_reader *reader);
+
+// Reads a null if one is next.
+bool json_null(struct json_reader *reader);
+
+// What it does: moves to the next known field of an object; the caller then reads its value with exactly one
+// call. The first call opens the object. False at its end, for null, and for a value of another type (a
+// finding, skipped).
+bool json_field(struct json_reader *reader, const struct json_fields *fields, uint64_t *seen,
+                unsigned *ret_field);
+
+// What it does: moves to the next element of an array. False at its end, for null, for another type.
+bool json_element(struct json_reader *reader, struct json_iterator *iterator);
+
+// What it does: moves to the next member of a map and gives its key. Duplicate keys: as typed objects.
+bool json_member(struct json_reader *reader, struct json_iterator *iterator, struct text *ret_key);
+
+// What they do: read one value. null leaves the target untouched; a wrong type is a finding and leaves it
+// untouched. All return true when a value was stored. Integers as Go: no fraction, no exponent, within the
+// type.
+bool json_text(struct json_reader *reader, struct text *ret_text);
+bool json_bool(struct json_reader *reader, bool *ret_bool);
+bool json_int64(struct json_reader *reader, int64_t *ret_value);
+bool json_int32(struct json_reader *reader, int32_t *ret_value);
+bool json_quantity(struct json_reader *reader, struct quantity *ret_quantity);
+
+// What it does: takes the next value as it stands, unread but well-formed, as a view of the input. null is
+// "null".
+bool json_raw(struct json_reader *reader, struct text *ret_raw);
+
+// What it does: passes over the next value; it must be well-formed.
+void json_skip(struct json_reader *reader);
+
+// What it does: adds a finding at the place that is being read.
+struct finding *json_note(struct json_reader *reader, enum finding_type type, struct text value,
+                          struct text detail);
+
+// The place that is being read, as upstream prints it. Owner: the arena.
+struct text json_path(const struct json_reader *reader);
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access to what all kinds have.
+#include "validators/model/object.h"
+
+const struct object_meta *object_metadata(const struct object *object) {
+    switch (object->kind) {
+    case KIND_RESOURCE_SLICE: return &object->slice.metadata;
+    case KIND_RESOURCE_CLAIM: return &object->claim.metadata;
+    case KIND_RESOURCE_CLAIM_TEMPLATE: return &object->claim_template.metadata;
+    case KIND_DEVICE_CLASS: return &object->device_class.metadata;
+    case KIND_OTHER: break;
+    }
+    return NULL;
+}

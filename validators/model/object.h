@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any object that drawbridge reads, and the few words that tell how it was read.
+#ifndef DRAWBRIDGE_MODEL_OBJECT_H
+#define DRAWBRIDGE_MODEL_OBJECT_H
+
+#include "validators/model/resource_claim.h"
+#include "validators/model/resource_slice.h"
+
+enum object_kind {
+    KIND_OTHER, // a kind that nobody here judges
+    KIND_RESOURCE_SLICE,
+    KIND_RESOURCE_CLAIM,
+    KIND_RESOURCE_CLAIM_TEMPLATE,
+    KIND_DEVICE_CLASS,
+};
+
+// A Kubernetes minor that drawbridge knows: what a cluster is, whatever apiVersion it speaks.
+enum kube_minor { MINOR_36 = 36, MINOR_37 = 37 };
+#define MINOR_OLDEST MINOR_36
+#define MINOR_NEWEST MINOR_37
+
+enum resource_version { RESOURCE_V1, RESOURCE_V1BETA2, RESOURCE_V1BETA1 };
+
+// Bits of json_reader.when: the contexts in which a field exists.
+#define WHEN_MINOR_36 0x01u
+#define WHEN_MINOR_37 0x02u
+#define WHEN_V1       0x10u
+#define WHEN_V1BETA2  0x20u
+#define WHEN_V1BETA1  0x40u
+
+struct object {
+    enum object_kind kind;
+    enum resource_version version; // of resource.k8s.io objects
+    struct text api_version;       // as written
+    struct text kind_name;         // as written
+    union {
+        struct resource_slice slice;
+        struct resource_claim claim;
+        struct resource_claim_template claim_template;
+        struct device_class device_class;
+    };
+};
+
+// The metadata of whatever kind it is; NULL for KIND_OTHER.
+const struct object_meta *object_metadata(const struct object *object);
+
+#endif
