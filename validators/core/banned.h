@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that nobody here may call, each a compile error with its name.
 // They write without a bound, hide a failure, or read text into numbers without saying where it went wrong.
-// Included by text.h, after the system headers that declare them.
+// Included by text.h. The system headers that declare them come first: as macros they would break those.
 #ifndef DRAWBRIDGE_CORE_BANNED_H
 #define DRAWBRIDGE_CORE_BANNED_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define DRAWBRIDGE_BANNED(function) this_function_is_banned_##function
 
