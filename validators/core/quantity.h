@@ -12,16 +12,17 @@
 
 enum quantity_format { QUANTITY_DECIMAL_SI, QUANTITY_BINARY_SI, QUANTITY_DECIMAL_EXPONENT };
 
-// The value is unscaled × 10^scale. apimachinery keeps at most nano precision, so scale is never below -9.
+// The value is unscaled × 10^scale. Parsed quantities are never finer than nano; products may be.
 struct quantity {
     __int128 unscaled;
     int32_t scale;
-    uint8_t format;     // enum quantity_format
-    bool set;           // false: the field was absent or null
-    bool out_of_range;  // parsed as valid, but larger than what a scheduler can hold; only the sign is meant
-                        // then
-    bool cached;        // String() in Go would print the text as it was read (its fast path)
-    struct text source; // as written, a view of the input; empty for computed ones
+    uint8_t format;        // enum quantity_format
+    bool set : 1;          // false: the field was absent or null
+    bool cached : 1;       // String() in Go prints the text as it was read (its fast path)
+    bool decimal : 1;      // Go holds it as a big decimal, which rounds negative values in its own way
+    bool out_of_range : 1; // parsed as valid, but its magnitude is above int64: no scheduler can hold it
+    bool digits_lost : 1;  // … and above what is held here: unscaled is only the sign then
+    struct text source;    // as written, a view of the input; empty for computed ones
 };
 
 // What it does: reads a quantity. Errors: false when apimachinery would refuse it; *ret_quantity is then
@@ -46,7 +47,7 @@ struct quantity quantity_add(struct quantity a, struct quantity b);
 struct quantity quantity_subtract(struct quantity a, struct quantity b);
 struct quantity quantity_multiply(struct quantity a, struct quantity b);
 
-// What they do: Value() and MilliValue(), rounded away from zero. Units: whole units; thousandths.
+// What they do: Value() and MilliValue(), rounded up as Go does. Units: whole units; thousandths.
 // Errors: false when the result leaves int64 (Go returns something wrapped there); untouched then.
 bool quantity_value(struct quantity quantity, int64_t *ret_value) __attribute__((warn_unused_result));
 bool quantity_milli(struct quantity quantity, int64_t *ret_milli) __attribute__((warn_unused_result));
@@ -59,7 +60,7 @@ bool quantity_is_whole_milli(struct quantity quantity);
 bool quantity_is_multiple(struct quantity quantity, struct quantity step);
 
 // What it does: canonical form of a computed quantity ("500m", "8Gi"), as Go's CanonicalizeBytes.
-// Owner: the arena. Errors: empty, arena poisoned. Out of range prints the source text, else "out of range".
+// Owner: the arena. Errors: empty, arena poisoned. With lost digits: the source text, or "out of range".
 struct text quantity_canonical(struct arena *arena, struct quantity quantity);
 
 // What it does: as Go's String() just after parsing: the text as read on the fast path, else the canonical
