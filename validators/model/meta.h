@@ -62,12 +62,14 @@ struct owner_reference {
 struct owner_reference_list {
     struct owner_reference *items;
     size_t count;
+    bool set; // present and not null, also when empty
 };
 
 struct object_meta {
     struct text name;
     struct text generate_name;
     struct text namespace;
+    struct text self_link;
     struct text uid;
     struct text resource_version;
     int64_t generation;
