@@ -29,30 +29,31 @@ enum option_kind {
     OPTION_IS_FILES,    // repeatable, never split: paths
 };
 
-// Who takes a flag: one bit per command or subcommand that has flags of its own.
+// Who takes a flag: one bit per command or subcommand that has flags of its own. The last column is what may
+// follow that is not a flag; "" is nothing.
 #define OPTION_COMMANDS(X)                                                                                   \
-    X(SERVE, "serve")                                                                                        \
-    X(CHECK, "check")                                                                                        \
-    X(EXPLAIN, "explain")                                                                                    \
-    X(TEST, "test")                                                                                          \
-    X(LEDGER_SHOW, "ledger show")                                                                            \
-    X(LEDGER_EXPORT, "ledger export")                                                                        \
-    X(LEDGER_REPLAY, "ledger replay")                                                                        \
-    X(LEDGER_DIFF, "ledger diff")                                                                            \
-    X(FREEZE, "freeze")                                                                                      \
-    X(RESUME, "resume")                                                                                      \
-    X(PROMOTE, "promote")                                                                                    \
-    X(AUDIT, "audit")                                                                                        \
-    X(CERTS_ISSUE, "certs issue")                                                                            \
-    X(CERTS_SHOW, "certs show")                                                                              \
-    X(CERTS_VERIFY, "certs verify")                                                                          \
-    X(VERSION, "version")                                                                                    \
-    X(COMPLETION, "completion")
+    X(SERVE, "serve", "")                                                                                    \
+    X(CHECK, "check", "[FILE …]")                                                                            \
+    X(EXPLAIN, "explain", "[RULE …]")                                                                        \
+    X(TEST, "test", "SUITE.yaml …")                                                                          \
+    X(LEDGER_SHOW, "ledger show", "")                                                                        \
+    X(LEDGER_EXPORT, "ledger export", "")                                                                    \
+    X(LEDGER_REPLAY, "ledger replay", "")                                                                    \
+    X(LEDGER_DIFF, "ledger diff", "A B")                                                                     \
+    X(FREEZE, "freeze", "")                                                                                  \
+    X(RESUME, "resume", "")                                                                                  \
+    X(PROMOTE, "promote", "")                                                                                \
+    X(AUDIT, "audit", "")                                                                                    \
+    X(CERTS_ISSUE, "certs issue", "")                                                                        \
+    X(CERTS_SHOW, "certs show", "[FILE …]")                                                                  \
+    X(CERTS_VERIFY, "certs verify", "")                                                                      \
+    X(VERSION, "version", "")                                                                                \
+    X(COMPLETION, "completion", "bash|zsh|fish|man|markdown")
 
-#define X(id, name) OPTION_COMMAND_##id,
+#define X(id, name, words) OPTION_COMMAND_##id,
 enum option_command { OPTION_COMMANDS(X) OPTION_COMMAND_COUNT };
 #undef X
-#define X(id, name) ON_##id = UINT64_C(1) << OPTION_COMMAND_##id,
+#define X(id, name, words) ON_##id = UINT64_C(1) << OPTION_COMMAND_##id,
 enum option_mask {
     OPTION_COMMANDS(X)
     // Beside ON_SERVE: a setting, so it also has a DRAWBRIDGE_ variable and a key in the file.
@@ -146,8 +147,9 @@ const char *option_choice_word(const struct option_row *row, unsigned index, cha
 // The row that a command knows under this long name (aliases too), or NULL.
 const struct option_row *option_find(enum option_command command, const char *name);
 
-// "serve", "certs issue" (static text).
+// "serve", "certs issue", and what may follow ("[FILE …]") (static text).
 const char *option_command_name(enum option_command command);
+const char *option_command_words(enum option_command command);
 bool option_command_find(const char *name, enum option_command *ret_command);
 
 // The variable and the key in the file of a setting: DRAWBRIDGE_STATUS_BIND_ADDRESS, statusBindAddress.
