@@ -25,12 +25,14 @@
 #include "validators/core/arena.h"
 #include "validators/core/fault.h"
 #include "validators/core/finding.h"
+#include "validators/core/json_scan.h"
 #include "validators/core/quantity.h"
 #include "validators/core/text.h"
 
 #define JSON_TYPED_DEPTH_LIMIT   128u   // nesting of what decoders read
 #define JSON_RAW_DEPTH_LIMIT     10000u // nesting in raw and skipped subtrees, as Go
-#define JSON_KEYS_LIMIT          4096u  // keys of one typed object
+#define JSON_KEYS_LIMIT          4096u  // keys of one map
+#define JSON_KEYS_AT_HAND        64u    // keys remembered without memory of the arena
 #define JSON_UNKNOWN_NOTED_LIMIT 64u    // findings about unknown fields of one document
 
 // WIRE: reviews and watches. Unknown fields are ignored and counted, duplicate keys of typed objects end the
@@ -68,19 +70,22 @@ struct json_fields {
 // The place in an array or a map that is being read. Starts zeroed.
 struct json_iterator {
     size_t count; // items begun so far; the index of the present one is count - 1
+    size_t base;  // maps: where this map's keys begin among the reader's
     bool open;
 };
 
-enum json_error {
-    JSON_FINE,
-    JSON_SYNTAX,
-    JSON_TRUNCATED,
-    JSON_DEPTH,
-    JSON_DUPLICATE_KEY,
-    JSON_KEYS,
-    JSON_MEMORY
+// The keys of the maps that are open, so that a repeated one is told: the innermost map's come last. `order`
+// lists those of one map sorted, by their index in that map.
+struct json_keys {
+    struct text *items;
+    uint16_t *order;
+    size_t count;
+    size_t capacity;
+    struct text items_at_hand[JSON_KEYS_AT_HAND];
+    uint16_t order_at_hand[JSON_KEYS_AT_HAND];
 };
 
+// Not to be copied: it points into itself.
 struct json_reader {
     const char *begin;
     const char *at;
@@ -93,12 +98,14 @@ struct json_reader {
     size_t error_offset;
     size_t unknown_count;
     unsigned depth; // typed nesting so far
+    unsigned base;  // how many levels paths leave out: the levels of an envelope
+    struct json_keys keys;
     struct {
         const char *name; // the key as read; NULL for an array element
         uint32_t len;
         uint32_t index;
         bool is_key;   // a map key, printed in brackets
-        unsigned last; // where the search for the next field begins
+        uint32_t last; // where the search for the next field begins
     } stack[JSON_TYPED_DEPTH_LIMIT];
 };
 
@@ -119,7 +126,8 @@ bool json_null(struct json_reader *reader);
 
 // What it does: moves to the next known field of an object; the caller then reads its value with exactly one
 // call. The first call opens the object. False at its end, for null, and for a value of another type (a
-// finding, skipped).
+// finding, skipped). A repeated field: WIRE ends the document; STRICT notes it and passes over the later
+// value.
 bool json_field(struct json_reader *reader, const struct json_fields *fields, uint64_t *seen,
                 unsigned *ret_field);
 
@@ -131,7 +139,7 @@ bool json_member(struct json_reader *reader, struct json_iterator *iterator, str
 
 // What they do: read one value. null leaves the target untouched; a wrong type is a finding and leaves it
 // untouched. All return true when a value was stored. Integers as Go: no fraction, no exponent, within the
-// type.
+// type. Quantities as Go: a string or a number, blanks around it are cut, escapes in it are not undone.
 bool json_text(struct json_reader *reader, struct text *ret_text);
 bool json_bool(struct json_reader *reader, bool *ret_bool);
 bool json_int64(struct json_reader *reader, int64_t *ret_value);
@@ -145,9 +153,14 @@ bool json_raw(struct json_reader *reader, struct text *ret_raw);
 // What it does: passes over the next value; it must be well-formed.
 void json_skip(struct json_reader *reader);
 
-// What it does: adds a finding at the place that is being read.
+// What it does: adds a finding at the place that is being read. NULL when the list is full or memory ran out.
 struct finding *json_note(struct json_reader *reader, enum finding_type type, struct text value,
                           struct text detail);
+
+// What it does: where a value began: the bytes from there on may be taken as a view once it was read.
+static inline const char *json_place(const struct json_reader *reader) {
+    return reader->at;
+}
 
 // The place that is being read, as upstream prints it. Owner: the arena.
 struct text json_path(const struct json_reader *reader);
