@@ -28,7 +28,7 @@ void schema_object_meta(const struct object_meta *meta, bool namespaced, schema_
 // What it does: checks what an update may do to the metadata. Absent resourceVersion: the server fills it in
 // for kinds that allow unconditional updates, so it is no error here.
 // Source: pkg/api/validation/objectmeta.go, ValidateObjectMetaAccessorUpdate.
-void schema_object_meta_update(const struct object_meta *meta, const struct object_meta *old, int minor,
+void schema_object_meta_update(const struct object_meta *meta, const struct object_meta *old,
                                const struct path *path, struct finding_list *findings);
 
 // What it does: checks labels and annotations, the only metadata that counts in a template.
