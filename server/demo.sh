@@ -30,16 +30,9 @@ for review in server/sample/reviews/*.json; do
     answer=$(curl -fsS --cacert "$state/ca.crt" -H 'Content-Type: application/json' --data-binary "@$review" \
         "https://localhost:${webhook##*:}/validate")
     printf '\n%s\n' "$(basename "$review" .json)"
-    python3 - "$answer" <<'PY'
-import json, sys
-response = json.loads(sys.argv[1])["response"]
-print("  allowed" if response["allowed"] else "  denied (%d)" % response["status"]["code"])
-for warning in response.get("warnings", []):
-    print("  Warning: " + warning)
-if not response["allowed"]:
-    for line in response["status"]["message"].splitlines():
-        print("  " + line)
-PY
+    jq -r '.response | (if .allowed then "  allowed" else "  denied (\(.status.code))" end),
+        ((.warnings // [])[] | "  Warning: " + .),
+        (if .allowed then empty else (.status.message | split("\n")[] | "  " + .) end)' <<<"$answer"
 done
 printf '\nverdicts by rule\n'
 curl -fsS "http://$status/metrics" | grep '^drawbridge_rule_results_total' | sed 's/^/  /'

@@ -2,8 +2,8 @@
 # Sourced by server/run and e2e/run: the Debian packages that each needs, installed when missing.
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev libjansson-dev
-  libyaml-dev libcurl4-openssl-dev libsqlite3-dev libcriterion-dev curl ca-certificates"
-TEST_PACKAGES="$BUILD_PACKAGES bats jq clang-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck binutils python3
+  libyaml-dev libcurl4-openssl-dev libsqlite3-dev libcriterion-dev curl jq ca-certificates"
+TEST_PACKAGES="$BUILD_PACKAGES bats clang-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck binutils python3
   openssl git procps iproute2"
 BENCH_PACKAGES="wrk nginx-light"
 
