@@ -3,6 +3,9 @@
 #ifndef DRAWBRIDGE_MODEL_OBJECT_H
 #define DRAWBRIDGE_MODEL_OBJECT_H
 
+#include "validators/model/node.h"
+#include "validators/model/pod.h"
+#include "validators/model/policy.h"
 #include "validators/model/resource_claim.h"
 #include "validators/model/resource_slice.h"
 
@@ -12,6 +15,14 @@ enum object_kind {
     KIND_RESOURCE_CLAIM,
     KIND_RESOURCE_CLAIM_TEMPLATE,
     KIND_DEVICE_CLASS,
+    // The kinds below are followed by the feeds and read by the ledger and the gates.
+    KIND_NODE,
+    KIND_POD,
+    KIND_NAMESPACE,
+    KIND_LEASE,
+    KIND_DEVICE_TAINT_RULE,
+    KIND_LEDGER_POLICY,
+    KIND_NODE_LEDGER,
 };
 
 // A Kubernetes minor that drawbridge knows: what a cluster is, whatever apiVersion it speaks.
@@ -38,6 +49,13 @@ struct object {
         struct resource_claim claim;
         struct resource_claim_template claim_template;
         struct device_class device_class;
+        struct node node;
+        struct pod pod;
+        struct namespace_object namespace;
+        struct lease lease;
+        struct device_taint_rule taint_rule;
+        struct ledger_policy policy;
+        struct node_ledger node_ledger;
     };
 };
 
