@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw JSON that must be an object. Go reads its numbers as float64 and refuses those that are too large.
-#include "validators/schema/raw_object.h"
+#include "validators/schema/device_configuration.h"
 
 // The digits of 2^1024 - 2^970: from here on a decimal number rounds to infinity.
 // Source: IEEE 754, binary64, round to nearest, ties to even.
@@ -82,13 +82,13 @@ static bool has_overflow(struct text raw) {
     return false;
 }
 
-void schema_raw_object(struct text raw, bool stored, size_t max_bytes, const struct path *path,
+void schema_raw_object(struct text raw, size_t max_bytes, bool unlimited, const struct path *path,
                        struct finding_list *findings) {
     struct text shown = TEXT("<value omitted>");
     if (raw.len == 0 || text_equal(raw, TEXT("null"))) {
         finding_add(findings, FINDING_REQUIRED, path, (struct text){"", 0},
                     TEXT("a JSON object is required"));
-    } else if (!stored && raw.len > max_bytes) {
+    } else if (!unlimited && raw.len > max_bytes) {
         finding_addf(findings, FINDING_TOO_LONG, path, shown, "may not be more than %zu bytes", max_bytes);
     } else if (has_overflow(raw)) {
         finding_add(findings, FINDING_INVALID, path, shown,
