@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger core: watch events in, state out. Pure: no I/O, no clock, no threads; the same functions serve the live
+// server, replay and tests. The time is what ledger_advance says.
+//
+// Objects are kept compact (only the fields used); what is derived of them (rows, totals, divergence, freshness) is
+// kept per node and made anew only for nodes that an event touched, so the cost of an event does not depend on how
+// many nodes there are.
+// Thread: one at a time; the store holds the mutex.
+#ifndef DRAWBRIDGE_LEDGER_LEDGER_H
+#define DRAWBRIDGE_LEDGER_LEDGER_H
+
+#include "validators/core/fault.h"
+#include "validators/core/heap.h"
+#include "validators/model/object.h"
+#include "validators/model/view.h"
+
+enum event_type { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED, EVENT_BOOKMARK };
+
+struct ledger_event {
+    enum event_type type;
+    const struct object *object; // any of the kinds of object.h; others change nothing
+    int64_t resource_version;    // of the object; the order is per object UID
+};
+
+struct ledger_options {
+    int minor;              // 36 or 37; newer ones run as the newest known
+    uint64_t seed[2];       // of the hash tables: names come from tenants
+    size_t memory_cap_bytes; // 0: no cap
+};
+
+struct ledger;
+
+// Owner: the caller, ledger_free. Errors: NULL and a fault when memory ran out.
+struct ledger *ledger_new(const struct ledger_options *options, struct fault *fault);
+void ledger_free(struct ledger *ledger);
+
+enum ledger_outcome {
+    LEDGER_APPLIED,
+    LEDGER_REPEATED, // the same version again: no effect, counted
+    LEDGER_OLDER,    // older than the one applied, or of an object deleted before: no effect, counted
+    LEDGER_IGNORED,  // a kind that the ledger does not follow
+    LEDGER_FAILED,   // out of memory: nothing changed; the feed must list again
+};
+
+// What it does: applies one event. The object is only read during the call.
+enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event, struct fault *fault);
+
+// A list that replaces what is known of one kind: begin, apply each item as EVENT_ADDED, end. What was not among the
+// items is deleted at the end. Until then the old state answers.
+void ledger_list_begin(struct ledger *ledger, enum object_kind kind);
+void ledger_list_end(struct ledger *ledger, enum object_kind kind);
+// Gives a begun list up; nothing is deleted.
+void ledger_list_cancel(struct ledger *ledger, enum object_kind kind);
+
+// What it does: moves the ledger's clock. Units: milliseconds of wall time. Never goes back.
+void ledger_advance(struct ledger *ledger, int64_t now_ms);
+
+// What it does: tells whether a kind's cache is synced, and when its watch was last alive (event or bookmark).
+void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced);
+void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t now_ms);
+
+// What rules may ask.
+struct view ledger_view(const struct ledger *ledger);
+
+// The memory that the ledger holds. Units: bytes, blocks.
+const struct heap *ledger_heap(const struct ledger *ledger);
+
+#endif
