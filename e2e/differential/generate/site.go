@@ -2,7 +2,11 @@
 
 package generate
 
-import "drawbridge.dev/e2e/differential/tree"
+import (
+	"slices"
+
+	"drawbridge.dev/e2e/differential/tree"
+)
 
 // site is one place in a document: a field of an object or an item of an array.
 type site struct {
@@ -94,16 +98,37 @@ func appendSites(all []site, v any, role string) []site {
 	return all
 }
 
-// chooseSite picks a place: half the time each is as likely as any other, half
-// the time by a walk from the root, so that wide lists do not take everything.
+// Objects with rules of their own between their fields.
+var intricate = map[string]bool{
+	"requestPolicy": true, "validRange": true, "validValues": true, "capacity": true, "capacity{}": true, "requests": true,
+	"nodeAllocatableResources": true, "nodeAllocatableResources{}": true, "mapping": true, "overhead": true,
+	"nodeAllocatableResourceMappings": true, "nodeAllocatableResourceMappings{}": true,
+	"matchExpressions[]": true, "matchFields[]": true, "taints[]": true, "tolerations[]": true, "consumesCounters[]": true,
+	"counters": true, "sharedCounters[]": true, "bindingConditions": true, "bindingFailureConditions": true,
+	"exactly": true, "firstAvailable[]": true, "constraints[]": true, "opaque": true, "attributes{}": true,
+}
+
+// chooseSite picks a place: each as likely as any other, or one inside an
+// intricate object, or by a walk from the root, so that wide lists do not take
+// everything.
 func (g *Generator) chooseSite(root *tree.Object) (site, bool) {
 	all := sites(root)
 	if len(all) == 0 {
 		return site{}, false
 	}
-	if g.chance(50) {
+	switch g.r.IntN(4) {
+	case 0:
 		return all[g.r.IntN(len(all))], true
+	case 1, 2:
+		inside := slices.DeleteFunc(slices.Clone(all), func(s site) bool { return !intricate[s.owner] })
+		if len(inside) > 0 {
+			return inside[g.r.IntN(len(inside))], true
+		}
 	}
+	return g.walk(root, all)
+}
+
+func (g *Generator) walk(root *tree.Object, all []site) (site, bool) {
 	var at site
 	var node any = root
 	found := false
@@ -118,7 +143,11 @@ func (g *Generator) chooseSite(root *tree.Object) (site, bool) {
 				}
 			}
 		}
-		if len(children) == 0 || (found && g.chance(20)) {
+		stop := 20
+		if at.object == root {
+			stop = 3
+		}
+		if len(children) == 0 || (found && g.chance(stop)) {
 			return at, found
 		}
 		at = children[g.r.IntN(len(children))]

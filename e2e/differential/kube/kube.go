@@ -151,6 +151,10 @@ func (s *Server) Judge(ctx context.Context, object []byte) (verdict.Verdict, err
 	return refusal(code, body)
 }
 
+// Some objects make an API server panic, for example a requestPolicy with step 0
+// in v1.36.3. It goes on serving, but such a request gets no answer.
+const panicked = `{"code":500,"reason":"InternalError","message":"the API server panicked and ended the request"}`
+
 // do sends one request. A server that is too busy is asked again.
 func (s *Server) do(ctx context.Context, method, path string, body []byte) (int, []byte, error) {
 	for try := 0; ; try++ {
@@ -162,6 +166,10 @@ func (s *Server) do(ctx context.Context, method, path string, body []byte) (int,
 		request.Header.Set("Content-Type", "application/json")
 		response, err := s.client.Do(request)
 		if err != nil {
+			// A handler that panics ends the stream in this way.
+			if strings.Contains(err.Error(), "INTERNAL_ERROR") {
+				return http.StatusInternalServerError, []byte(panicked), nil
+			}
 			return 0, nil, err
 		}
 		answer, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))

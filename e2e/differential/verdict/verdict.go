@@ -46,6 +46,11 @@ func (v Verdict) OnlyCEL() bool {
 	return len(v.Causes) > 0 && !slices.ContainsFunc(v.Causes, func(c Cause) bool { return !v.isCEL(c) })
 }
 
+// None tells whether the server failed inside and so judged nothing.
+func (v Verdict) None() bool {
+	return v.Code >= 500
+}
+
 func (v Verdict) isCEL(c Cause) bool {
 	if !strings.HasSuffix(c.Field, "expression") {
 		return false
