@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Absolute deadlines of connections. MHD's own timeout is for inactivity only, so a caller that sends a byte
+// a second would hold a connection for ever. Each connection is in a list from its accept to its close; a
+// thread walks the list and shuts the sockets down that are late. MHD then sees the end and closes.
+#ifndef DRAWBRIDGE_HTTP_SWEEPER_H
+#define DRAWBRIDGE_HTTP_SWEEPER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/http/deadline.h"
+#include "validators/core/fault.h"
+
+enum connection_phase {
+    PHASE_TLS_BEGIN, // accepted, no whole TLS greeting yet
+    PHASE_HEADER,    // … → handler
+    PHASE_REQUEST,   // handler → completed
+    PHASE_IDLE,      // completed → next handler
+    PHASE_COUNT
+};
+
+// "tls_begin", "header", "request", "idle" (static text).
+const char *connection_phase_name(enum connection_phase phase);
+
+// One accepted connection. Owner: the sweeper's list; handed to MHD as the socket's context.
+struct connection {
+    struct connection *previous; // under the sweeper's mutex
+    struct connection *next;
+    int fd;
+    bool shut; // under the mutex: shut down already
+    int64_t start_ms;
+    _Atomic int phase;
+    _Atomic int64_t deadline_ms; // monotonic
+    // The verdict about the caller's certificate, kept by the connection's own worker.
+    bool client_known;
+    int client_verdict;
+    uint64_t client_generation;
+};
+
+struct sweeper {
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool started;
+    bool ending;     // under the mutex
+    bool close_idle; // under the mutex: the drain; connections without a request are shut at the next walk
+    struct connection *first;
+    // The deadlines; live settings may replace them at any time.
+    _Atomic int64_t tls_begin_ms;
+    _Atomic int64_t header_ms;
+    _Atomic int64_t request_ms;
+    _Atomic int64_t request_most_ms;
+    _Atomic int64_t request_reserve_ms;
+    _Atomic int64_t idle_ms;
+    _Atomic int64_t beat_ms;                     // when the walk last began, for the watchdog
+    _Atomic uint64_t count;                      // connections now
+    _Atomic uint64_t closed_counts[PHASE_COUNT]; // shut down because they were late
+};
+
+// Monotonic time in milliseconds.
+int64_t sweeper_now_ms(void);
+
+// What it does: starts the thread. Errors: FAULT_IO when there is no thread.
+bool sweeper_start(struct sweeper *sweeper, const struct deadlines *deadlines, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+// Ends the thread. Call it after the last connection was removed.
+void sweeper_stop(struct sweeper *sweeper);
+
+// What it does: lists a new connection. plain: one without TLS, which begins with the header. Errors: NULL
+// when memory ran out; the caller must then shut the socket down itself.
+struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain);
+
+// Unlists and frees it; called before the socket is closed, so that its number is never shut for another.
+void sweeper_remove(struct sweeper *sweeper, struct connection *connection);
+
+// The TLS greeting has come.
+void sweeper_tls_began(struct sweeper *sweeper, struct connection *connection);
+
+// The handler was called: the request may take so long. Returns the deadline.
+int64_t sweeper_request_began(struct connection *connection, int64_t now_ms, int64_t allowed_ms);
+
+// The answer is out, or the request was given up.
+void sweeper_request_ended(struct sweeper *sweeper, struct connection *connection, int64_t now_ms);
+
+// From now on connections without a request are shut down, at once and as they become idle.
+void sweeper_close_idle(struct sweeper *sweeper);
+
+// Replaces the deadlines for what begins from now on.
+void sweeper_set_deadlines(struct sweeper *sweeper, const struct deadlines *deadlines);
+void sweeper_get_deadlines(struct sweeper *sweeper, struct deadlines *ret_deadlines);
+
+#endif
