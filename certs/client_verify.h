@@ -39,7 +39,7 @@ struct client_verifier_files {
     const char *ca_file;              // PEM, one or more CAs
     const char *const *subject_names; // common name or DNS name of the leaf; none: any
     size_t subject_name_count;
-    int64_t poll_ms; // 0: BOUND_FILE_POLL_MS
+    int64_t poll_ms; // 0: FILE_WATCH_POLL_MS
     // Told from the verifier's own thread: NULL fault: a new CA file is in force. May be NULL.
     void (*told)(void *context, const struct fault *fault);
     void *context;

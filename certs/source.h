@@ -24,10 +24,10 @@ enum source_event {
 };
 
 struct source_files {
-    const char *cert_file; // PEM, leaf first, then its chain
+    const char *cert_file; // PEM, leaf first, then its chain; NULL: none, pairs come from source_put
     const char *key_file;
     int64_t handshake_deadline_ms; // a retired pair lives for two of these
-    int64_t poll_ms;               // how often to read again without notification; 0: BOUND_FILE_POLL_MS
+    int64_t poll_ms;               // how often to read again without notification; 0: FILE_WATCH_POLL_MS
     void (*told)(void *context, enum source_event event, const struct fault *fault); // may be NULL
     void *context;
 };

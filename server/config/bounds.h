@@ -41,7 +41,4 @@
 // The configuration file. Fixed.
 #define BOUND_CONFIG_BYTES (256ll << 10)
 
-// How often watched files are read again although no notification came. Fixed.
-#define BOUND_FILE_POLL_MS 4000
-
 #endif
