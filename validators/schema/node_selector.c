@@ -7,23 +7,23 @@
 static void check_values_count(const struct node_selector_requirement *requirement, const struct path *path,
                                struct finding_list *findings) {
     struct path values_path = path_field(path, TEXT("values"));
-    struct text operator= requirement->operator;
-    if (text_equal(operator, TEXT("In")) || text_equal(operator, TEXT("NotIn"))) {
+    struct text relation = requirement->operator;
+    if (text_equal(relation, TEXT("In")) || text_equal(relation, TEXT("NotIn"))) {
         if (requirement->values.count == 0)
             finding_add(findings, FINDING_REQUIRED, &values_path, (struct text){0},
                         TEXT("the operators In and NotIn need values"));
-    } else if (text_equal(operator, TEXT("Exists")) || text_equal(operator, TEXT("DoesNotExist"))) {
+    } else if (text_equal(relation, TEXT("Exists")) || text_equal(relation, TEXT("DoesNotExist"))) {
         if (requirement->values.count > 0)
             finding_add(findings, FINDING_FORBIDDEN, &values_path, (struct text){0},
                         TEXT("the operators Exists and DoesNotExist take no values"));
-    } else if (text_equal(operator, TEXT("Gt")) || text_equal(operator, TEXT("Lt"))) {
+    } else if (text_equal(relation, TEXT("Gt")) || text_equal(relation, TEXT("Lt"))) {
         if (requirement->values.count != 1)
             finding_add(findings, FINDING_REQUIRED, &values_path, (struct text){0},
                         TEXT("the operators Gt and Lt need exactly one value"));
     } else {
         struct path operator_path = path_field(path, TEXT("operator"));
         struct finding *finding =
-            finding_add(findings, FINDING_INVALID, &operator_path, operator, TEXT("not an operator"));
+            finding_add(findings, FINDING_INVALID, &operator_path, relation, TEXT("not an operator"));
         finding_hint(finding, TEXT("use In, NotIn, Exists, DoesNotExist, Gt or Lt"));
     }
 }
