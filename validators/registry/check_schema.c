@@ -14,14 +14,49 @@
 // Source: kubernetes v1.36.3 and v1.37.2, pkg/apis/resource/validation/validation.go and the declarative
 // rules in staging/src/k8s.io/api/resource.
 #include "validators/registry/registry.h"
+#include "validators/schema/resource_claim.h"
+#include "validators/schema/resource_claim_template.h"
+#include "validators/schema/resource_slice.h"
+
+static void check_update(const struct rule_input *input, struct finding_list *findings) {
+    const struct object *object = input->object;
+    const struct object *old = input->old;
+    switch (object->kind) {
+    case KIND_RESOURCE_SLICE:
+        schema_resource_slice_update(&object->slice, &old->slice, object->version, input->minor, findings);
+        break;
+    case KIND_RESOURCE_CLAIM:
+        schema_resource_claim_update(&object->claim, &old->claim, input->minor, findings);
+        break;
+    case KIND_RESOURCE_CLAIM_TEMPLATE:
+        schema_resource_claim_template_update(&object->claim_template, &old->claim_template, object->version,
+                                              input->minor, findings);
+        break;
+    default: break;
+    }
+}
+
+static void check_create(const struct rule_input *input, struct finding_list *findings) {
+    const struct object *object = input->object;
+    switch (object->kind) {
+    case KIND_RESOURCE_SLICE:
+        schema_resource_slice(&object->slice, object->version, input->minor, findings);
+        break;
+    case KIND_RESOURCE_CLAIM:
+        schema_resource_claim(&object->claim, object->version, input->minor, findings);
+        break;
+    case KIND_RESOURCE_CLAIM_TEMPLATE:
+        schema_resource_claim_template(&object->claim_template, object->version, input->minor, findings);
+        break;
+    default: break;
+    }
+}
 
 void registry_check_schema(const struct rule_input *input, struct finding_list *findings) {
-    switch (input->object->kind) {
-    case KIND_RESOURCE_SLICE:
-    case KIND_RESOURCE_CLAIM:
-    case KIND_RESOURCE_CLAIM_TEMPLATE:
-    case KIND_DEVICE_CLASS:
-    case KIND_OTHER: break;
-    }
-    (void)findings;
+    // A subresource has checks of its own in the server, which come before its webhooks.
+    if (input->subresource.len > 0) return;
+    if (input->operation == OPERATION_UPDATE && input->old != NULL && input->old->kind == input->object->kind)
+        check_update(input, findings);
+    else if (input->operation == OPERATION_CREATE || input->operation == OPERATION_UPDATE)
+        check_create(input, findings);
 }

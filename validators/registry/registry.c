@@ -43,7 +43,7 @@ static unsigned kind_bit(enum object_kind kind) {
     case KIND_RESOURCE_CLAIM: return ON_CLAIM;
     case KIND_RESOURCE_CLAIM_TEMPLATE: return ON_TEMPLATE;
     case KIND_DEVICE_CLASS: return ON_CLASS;
-    case KIND_OTHER: break;
+    default: break;
     }
     return 0;
 }
@@ -72,7 +72,7 @@ static struct text spec_of(const struct object *object) {
     case KIND_RESOURCE_CLAIM: return object->claim.spec_raw;
     case KIND_RESOURCE_CLAIM_TEMPLATE: return object->claim_template.spec_raw;
     case KIND_DEVICE_CLASS: return object->device_class.spec_raw;
-    case KIND_OTHER: break;
+    default: break;
     }
     return (struct text){NULL, 0};
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes that name a device's NUMA node.
+// Source: k8s.io/dynamic-resource-allocation v0.37.2 deviceattribute (the standard attribute's name).
+#include "validators/rules/numa.h"
+
+static const struct text built_in[] = {
+    TEXT_INIT("resource.kubernetes.io/numaNode"),
+    TEXT_INIT("numaNodeID"),
+    TEXT_INIT("numaNode"),
+    TEXT_INIT("dra.cpu/numaNodeID"),
+};
+
+static struct text without_domain(struct text key, struct text domain) {
+    if (key.len <= domain.len || !text_starts_with(key, domain) || key.ptr[domain.len] != '/') return key;
+    return text_slice(key, domain.len + 1, key.len);
+}
+
+bool numa_is_attribute(const struct rule_input *input, struct text key) {
+    const struct text *spellings = built_in;
+    size_t count = sizeof built_in / sizeof built_in[0];
+    if (input->settings != NULL && input->settings->numa_attributes.count > 0) {
+        spellings = input->settings->numa_attributes.items;
+        count = input->settings->numa_attributes.count;
+    }
+    struct text driver = input->object->slice.driver;
+    for (size_t i = 0; i < count; i++)
+        if (text_equal(without_domain(spellings[i], driver), without_domain(key, driver))) return true;
+    return false;
+}
+
+bool numa_first_node(const struct device_attribute *attribute, int64_t *ret_node) {
+    if (attribute->int_value.set)
+        *ret_node = attribute->int_value.value;
+    else if (attribute->int_values.count > 0)
+        *ret_node = attribute->int_values.items[0];
+    else
+        return false;
+    return true;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NUMA node of a device: which attributes tell it, and what they say.
+#ifndef DRAWBRIDGE_RULES_NUMA_H
+#define DRAWBRIDGE_RULES_NUMA_H
+
+#include "validators/rules/rule.h"
+
+// What it does: true when this attribute of a device of this driver is one of the spellings that count: those
+// of the policy, else the built-in list. A bare name and the same name in the driver's own domain are one.
+bool numa_is_attribute(const struct rule_input *input, struct text key);
+
+// What it does: the first NUMA node that an attribute names. Errors: false when it holds neither an integer
+// nor a list of integers that is not empty.
+bool numa_first_node(const struct device_attribute *attribute, int64_t *ret_node)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// numa-attribute: the NUMA node of a device with mappings cannot be read.
+//
+// The ledger keeps an account for each NUMA node, and learns a device's node from an attribute: the standard
+// resource.kubernetes.io/numaNode, or the spellings that drivers used before it (numaNodeID, numaNode,
+// dra.cpu/numaNodeID; the list is a setting). It must be an integer or a list of integers, none below zero,
+// and two spellings on one device must agree.
+//
+// Wrong:
+//   attributes:
+//     numaNode: {string: "0"}
+// Right:
+//   attributes:
+//     resource.kubernetes.io/numaNode: {int: 0}
+//
+// A device that has no NUMA node leaves the attribute out. Only devices with mappings are judged.
+//
+// Reads: spec.driver, spec.devices[].attributes, spec.devices[].nodeAllocatableResourceMappings (1.36),
+// spec.devices[].nodeAllocatableResources (1.37); policy: spec.numaAttributes.
+//
+// Default: deny. Policy may set deny, warn, audit or off.
+//
+// Source: k8s.io/dynamic-resource-allocation v0.37.2 deviceattribute, StandardDeviceAttributeNUMANode.
+#include "validators/rules/mapping.h"
+#include "validators/rules/numa.h"
+
+static struct text attribute_text(struct arena *arena, const struct device_attribute *attribute) {
+    if (attribute->string_value.set) return attribute->string_value.value;
+    if (attribute->version_value.set) return attribute->version_value.value;
+    if (attribute->bool_value.set) return attribute->bool_value.value ? TEXT("true") : TEXT("false");
+    int64_t node;
+    if (numa_first_node(attribute, &node)) return text_format(arena, "%lld", (long long)node);
+    return (struct text){NULL, 0};
+}
+
+// False, with a finding, when the attribute names no node.
+static bool names_nodes(const struct rule_input *input, const struct device_attribute *attribute,
+                        const struct path *path, struct finding_list *findings) {
+    int64_t node;
+    if (!numa_first_node(attribute, &node)) {
+        struct finding *finding =
+            finding_add(findings, FINDING_INVALID, path, attribute_text(input->arena, attribute),
+                        TEXT("a NUMA node is an integer or a list of integers"));
+        finding_hint(finding, TEXT("write {int: 0}"));
+        return false;
+    }
+    bool negative = attribute->int_value.set && attribute->int_value.value < 0;
+    for (size_t i = 0; i < attribute->int_values.count; i++) {
+        if (attribute->int_values.items[i] >= 0) continue;
+        negative = true;
+        node = attribute->int_values.items[i];
+    }
+    if (!negative) return true;
+    struct finding *finding =
+        finding_add(findings, FINDING_INVALID, path, text_format(input->arena, "%lld", (long long)node),
+                    TEXT("a NUMA node is not negative"));
+    finding_hint(finding, TEXT("leave the attribute out when the device has no NUMA node"));
+    return false;
+}
+
+static void judge_device(const struct rule_input *input, const struct device *device, const struct path *path,
+                         struct finding_list *findings) {
+    struct path field = path_field(path, TEXT("attributes"));
+    const struct device_attribute *first = NULL;
+    for (size_t i = 0; i < device->attributes.count; i++) {
+        const struct device_attribute *attribute = &device->attributes.items[i];
+        if (!numa_is_attribute(input, attribute->key)) continue;
+        struct path at = path_key(&field, attribute->key);
+        if (!names_nodes(input, attribute, &at, findings)) continue;
+        if (first == NULL) {
+            first = attribute;
+            continue;
+        }
+        int64_t node = 0;
+        int64_t before = 0;
+        if (!numa_first_node(attribute, &node) || !numa_first_node(first, &before) || node == before)
+            continue;
+        struct finding *finding = finding_addf(
+            findings, FINDING_INVALID, &at, text_format(input->arena, "%lld", (long long)node),
+            "this disagrees with %.*s, which says %lld", TEXT_ARG(first->key), (long long)before);
+        finding_hint(finding, TEXT("publish one spelling, or the same node in both"));
+    }
+}
+
+void rule_numa_attribute(const struct rule_input *input, struct finding_list *findings) {
+    const struct device_list *devices = &input->object->slice.devices;
+    struct path spec = path_field(NULL, TEXT("spec"));
+    struct path list = path_field(&spec, TEXT("devices"));
+    for (size_t i = 0; i < devices->count; i++) {
+        struct path at = path_index(&list, i);
+        if (mapping_entries(&devices->items[i], input->minor)->count == 0) continue;
+        judge_device(input, &devices->items[i], &at, findings);
+    }
+}
