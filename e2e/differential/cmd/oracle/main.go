@@ -10,10 +10,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -125,25 +122,7 @@ func write(lines []verdict.Line) error {
 			return err
 		}
 	}
-	w := bufio.NewWriter(file)
-	for i := range lines {
-		// The object is written byte for byte: an encoder would change it.
-		object := lines[i].Object
-		lines[i].Object = json.RawMessage("0")
-		var text bytes.Buffer
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(lines[i]); err != nil {
-			return err
-		}
-		before, after, _ := bytes.Cut(text.Bytes(), []byte(`"object":0`))
-		for _, part := range [][]byte{before, []byte(`"object":`), object, after} {
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-		}
-	}
-	if err := w.Flush(); err != nil {
+	if err := verdict.WriteCorpus(file, lines); err != nil {
 		return err
 	}
 	return file.Close()
