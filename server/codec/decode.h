@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decoder, four doors: webhook body, watch frame, replay line, `check` document. Only the envelope
 // readers differ.
+//
+// All served versions end in one model, converted as the API server converts them (v1beta1: `basic` and the
+// flat request fields; an empty nodeName and a false allNodes of a slice are absent).
+//
+// Defaults are not filled in: the model has what was written, and who judges applies what the API server
+// would have put there. Those are: allocationMode ExactCount and count 1 (in v1beta1 only for a request with
+// a deviceClassName), operator Equal of a toleration, timeAdded now of a taint, allocationMultiplier 1 of a
+// v1.36 mapping.
+// Source: kubernetes v1.36.3 and v1.37.2 pkg/apis/resource/{v1,v1beta2,v1beta1}/{defaults,conversion}.go.
+//
+// Fields that the minor does not know are passed over as the API server does, but for the two forms of
+// node-allocatable resources, which are always read.
 #ifndef DRAWBRIDGE_CODEC_DECODE_H
 #define DRAWBRIDGE_CODEC_DECODE_H
 

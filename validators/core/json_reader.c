@@ -40,6 +40,7 @@ void json_init(struct json_reader *reader, struct text input, struct arena *aren
     reader->error = JSON_FINE;
     reader->error_offset = 0;
     reader->unknown_count = 0;
+    reader->foreign = false;
     reader->depth = 0;
     reader->base = 0;
     reader->keys.items = reader->keys.items_at_hand;
@@ -167,6 +168,18 @@ struct finding *json_note(struct json_reader *reader, enum finding_type type, st
     struct path_chain chain;
     const struct path *path = path_chain(reader, type == FINDING_STRICT_DECODING, &chain);
     return finding_add(reader->findings, type, path, value, detail);
+}
+
+void *json_append(struct json_reader *reader, void *items, size_t *count, size_t item_bytes) {
+    void *item = arena_append(reader->arena, items, count, item_bytes);
+    if (item == NULL) fail_at(reader, JSON_MEMORY, reader->at);
+    return item;
+}
+
+void *json_new(struct json_reader *reader, size_t size_bytes) {
+    void *item = arena_zalloc(reader->arena, 1, size_bytes);
+    if (item == NULL) fail_at(reader, JSON_MEMORY, reader->at);
+    return item;
 }
 
 static const char *const type_words[] = {
@@ -369,8 +382,8 @@ bool json_field(struct json_reader *reader, const struct json_fields *fields, ui
             uint64_t bit = (uint64_t)1 << field;
             if (!(*seen & bit)) {
                 *seen |= bit;
-                uint8_t when = fields->names[field].when;
-                if (when != 0 && !is_in_context(when, reader->when)) note_unknown(reader);
+                reader->foreign = !is_in_context(fields->names[field].when, reader->when);
+                if (reader->foreign) note_unknown(reader);
                 *ret_field = field;
                 return true;
             }

@@ -44,7 +44,7 @@ enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON
 // A known field. `when` is a mask of contexts (reader->when) in which the field exists; 0 means always. Its
 // low and its high four bits are two questions (which minor, which apiVersion); each that has a bit set needs
 // one that holds. A field outside its context is noted as unknown but still returned, so that a rule can
-// speak about it.
+// speak about it; reader->foreign is then true until the next field.
 struct json_name {
     const char *name;
     uint8_t len;
@@ -97,6 +97,7 @@ struct json_reader {
     enum json_error error;
     size_t error_offset;
     size_t unknown_count;
+    bool foreign;   // the field that json_field gave last does not exist in the contexts that hold
     unsigned depth; // typed nesting so far
     unsigned base;  // how many levels paths leave out: the levels of an envelope
     struct json_keys keys;
@@ -152,6 +153,14 @@ bool json_raw(struct json_reader *reader, struct text *ret_raw);
 
 // What it does: passes over the next value; it must be well-formed.
 void json_skip(struct json_reader *reader);
+
+// What it does: arena_append for decoders. Errors: NULL ends the reading, so that no loop goes on without
+// memory. Use through JSON_APPEND, with lists as LIST_APPEND takes them.
+void *json_append(struct json_reader *reader, void *items, size_t *count, size_t item_bytes);
+#define JSON_APPEND(reader, list) json_append((reader), &(list)->items, &(list)->count, sizeof *(list)->items)
+
+// What it does: zeroed memory from the arena for one item of the model. Errors: as json_append.
+void *json_new(struct json_reader *reader, size_t size_bytes);
 
 // What it does: adds a finding at the place that is being read. NULL when the list is full or memory ran out.
 struct finding *json_note(struct json_reader *reader, enum finding_type type, struct text value,

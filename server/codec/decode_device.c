@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of a ResourceSlice: this is where nearly all of the time of a review goes.
+// Source: k8s.io/api v0.36.3 and v0.37.2 resource/{v1,v1beta2,v1beta1}/types.go, Device, BasicDevice.
+#include "server/codec/decode_parts.h"
+
+static const struct json_name counter_names[] = {JSON_NAME("value")};
+static const struct json_fields COUNTER = JSON_FIELDS(counter_names);
+
+void decode_counter_map(struct json_reader *reader, struct counter_map *ret) {
+    struct json_iterator iterator = {0};
+    struct text key;
+    while (json_member(reader, &iterator, &key)) {
+        struct counter *counter = JSON_APPEND(reader, ret);
+        if (counter == NULL) return;
+        counter->key = key;
+        uint64_t seen = JSON_BEGIN;
+        unsigned field;
+        while (json_field(reader, &COUNTER, &seen, &field)) json_quantity(reader, &counter->value);
+    }
+}
+
+enum { CONSUMPTION_SET, CONSUMPTION_COUNTERS, CONSUMPTION_GROUPS };
+static const struct json_name consumption_names[] = {
+    [CONSUMPTION_SET] = JSON_NAME("counterSet"),
+    [CONSUMPTION_COUNTERS] = JSON_NAME("counters"),
+    [CONSUMPTION_GROUPS] = JSON_NAME_WHEN("compatibilityGroups", WHEN_MINOR_37),
+};
+static const struct json_fields CONSUMPTION = JSON_FIELDS(consumption_names);
+
+static void decode_consumptions(struct json_reader *reader, struct device_counter_consumption_list *list) {
+    struct json_iterator iterator = {0};
+    while (json_element(reader, &iterator)) {
+        struct device_counter_consumption *item = JSON_APPEND(reader, list);
+        if (item == NULL) return;
+        uint64_t seen = JSON_BEGIN;
+        unsigned field;
+        while (json_field(reader, &CONSUMPTION, &seen, &field)) {
+            if (decode_skip_foreign(reader)) continue;
+            switch (field) {
+            case CONSUMPTION_SET: json_text(reader, &item->counter_set); break;
+            case CONSUMPTION_COUNTERS: decode_counter_map(reader, &item->counters); break;
+            case CONSUMPTION_GROUPS: decode_text_list(reader, &item->compatibility_groups); break;
+            }
+        }
+    }
+}
+
+static void decode_int64_list(struct json_reader *reader, struct int64_list *list) {
+    if (json_null(reader)) return;
+    list->set = true;
+    struct json_iterator iterator = {0};
+    while (json_element(reader, &iterator)) {
+        int64_t *item = JSON_APPEND(reader, list);
+        if (item == NULL) return;
+        json_int64(reader, item);
+    }
+}
+
+static void decode_bool_list(struct json_reader *reader, struct bool_list *list) {
+    if (json_null(reader)) return;
+    list->set = true;
+    struct json_iterator iterator = {0};
+    while (json_element(reader, &iterator)) {
+        bool *item = JSON_APPEND(reader, list);
+        if (item == NULL) return;
+        json_bool(reader, item);
+    }
+}
+
+enum {
+    ATTRIBUTE_INT,
+    ATTRIBUTE_BOOL,
+    ATTRIBUTE_STRING,
+    ATTRIBUTE_VERSION,
+    ATTRIBUTE_INTS,
+    ATTRIBUTE_BOOLS,
+    ATTRIBUTE_STRINGS,
+    ATTRIBUTE_VERSIONS,
+};
+static const struct json_name attribute_names[] = {
+    [ATTRIBUTE_INT] = JSON_NAME("int"),         [ATTRIBUTE_BOOL] = JSON_NAME("bool"),
+    [ATTRIBUTE_STRING] = JSON_NAME("string"),   [ATTRIBUTE_VERSION] = JSON_NAME("version"),
+    [ATTRIBUTE_INTS] = JSON_NAME("ints"),       [ATTRIBUTE_BOOLS] = JSON_NAME("bools"),
+    [ATTRIBUTE_STRINGS] = JSON_NAME("strings"), [ATTRIBUTE_VERSIONS] = JSON_NAME("versions"),
+};
+static const struct json_fields ATTRIBUTE = JSON_FIELDS(attribute_names);
+
+static void decode_attribute(struct json_reader *reader, struct device_attribute *attribute) {
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    while (json_field(reader, &ATTRIBUTE, &seen, &field)) switch (field) {
+        case ATTRIBUTE_INT: decode_opt_int64(reader, &attribute->int_value); break;
+        case ATTRIBUTE_BOOL: decode_opt_bool(reader, &attribute->bool_value); break;
+        case ATTRIBUTE_STRING: decode_opt_text(reader, &attribute->string_value); break;
+        case ATTRIBUTE_VERSION: decode_opt_text(reader, &attribute->version_value); break;
+        case ATTRIBUTE_INTS: decode_int64_list(reader, &attribute->int_values); break;
+        case ATTRIBUTE_BOOLS: decode_bool_list(reader, &attribute->bool_values); break;
+        case ATTRIBUTE_STRINGS: decode_text_list(reader, &attribute->string_values); break;
+        case ATTRIBUTE_VERSIONS: decode_text_list(reader, &attribute->version_values); break;
+        }
+}
+
+static void decode_attributes(struct json_reader *reader, struct device_attribute_map *map) {
+    struct json_iterator iterator = {0};
+    struct text key;
+    while (json_member(reader, &iterator, &key)) {
+        struct device_attribute *attribute = JSON_APPEND(reader, map);
+        if (attribute == NULL) return;
+        attribute->key = key;
+        decode_attribute(reader, attribute);
+    }
+}
+
+enum { RANGE_MIN, RANGE_MAX, RANGE_STEP };
+static const struct json_name range_names[] = {
+    [RANGE_MIN] = JSON_NAME("min"),
+    [RANGE_MAX] = JSON_NAME("max"),
+    [RANGE_STEP] = JSON_NAME("step"),
+};
+static const struct json_fields RANGE = JSON_FIELDS(range_names);
+
+static void decode_range(struct json_reader *reader, struct capacity_request_policy_range *range) {
+    if (json_null(reader)) return;
+    range->set = true;
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    while (json_field(reader, &RANGE, &seen, &field)) switch (field) {
+        case RANGE_MIN: json_quantity(reader, &range->min); break;
+        case RANGE_MAX: json_quantity(reader, &range->max); break;
+        case RANGE_STEP: json_quantity(reader, &range->step); break;
+        }
+}
+
+static void decode_quantity_list(struct json_reader *reader, struct quantity_list *list) {
+    if (json_null(reader)) return;
+    list->set = true;
+    struct json_iterator iterator = {0};
+    while (json_element(reader, &iterator)) {
+        struct quantity *item = JSON_APPEND(reader, list);
+        if (item == NULL) return;
+        json_quantity(reader, item);
+    }
+}
+
+enum { POLICY_DEFAULT, POLICY_VALUES, POLICY_RANGE };
+static const struct json_name policy_names[] = {
+    [POLICY_DEFAULT] = JSON_NAME("default"),
+    [POLICY_VALUES] = JSON_NAME("validValues"),
+    [POLICY_RANGE] = JSON_NAME("validRange"),
+};
+static const struct json_fields POLICY = JSON_FIELDS(policy_names);
+
+static const struct capacity_request_policy *decode_policy(struct json_reader *reader) {
+    if (json_null(reader)) return NULL;
+    struct capacity_request_policy *policy = json_new(reader, sizeof *policy);
+    if (policy == NULL) return NULL;
+    policy->set = true;
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    while (json_field(reader, &POLICY, &seen, &field)) switch (field) {
+        case POLICY_DEFAULT: json_quantity(reader, &policy->default_value); break;
+        case POLICY_VALUES: decode_quantity_list(reader, &policy->valid_values); break;
+        case POLICY_RANGE: decode_range(reader, &policy->valid_range); break;
+        }
+    return policy;
+}
+
+enum { CAPACITY_VALUE, CAPACITY_POLICY };
+static const struct json_name capacity_names[] = {
+    [CAPACITY_VALUE] = JSON_NAME("value"),
+    [CAPACITY_POLICY] = JSON_NAME("requestPolicy"),
+};
+static const struct json_fields CAPACITY = JSON_FIELDS(capacity_names);
+
+static void decode_capacities(struct json_reader *reader, struct device_capacity_map *map) {
+    struct json_iterator iterator = {0};
+    struct text key;
+    while (json_member(reader, &iterator, &key)) {
+        struct device_capacity *capacity = JSON_APPEND(reader, map);
+        if (capacity == NULL) return;
+        capacity->key = key;
+        uint64_t seen = JSON_BEGIN;
+        unsigned field;
+        while (json_field(reader, &CAPACITY, &seen, &field)) switch (field) {
+            case CAPACITY_VALUE: json_quantity(reader, &capacity->value); break;
+            case CAPACITY_POLICY: capacity->request_policy = decode_policy(reader); break;
+            }
+    }
+}
+
+enum { TAINT_KEY, TAINT_VALUE, TAINT_EFFECT, TAINT_TIME_ADDED };
+static const struct json_name taint_names[] = {
+    [TAINT_KEY] = JSON_NAME("key"),
+    [TAINT_VALUE] = JSON_NAME("value"),
+    [TAINT_EFFECT] = JSON_NAME("effect"),
+    [TAINT_TIME_ADDED] = JSON_NAME("timeAdded"),
+};
+static const struct json_fields TAINT = JSON_FIELDS(taint_names);
+
+static void decode_taints(struct json_reader *reader, struct device_taint_list *taints) {
+    struct json_iterator iterator = {0};
+    while (json_element(reader, &iterator)) {
+        struct device_taint *taint = JSON_APPEND(reader, taints);
+        if (taint == NULL) return;
+        uint64_t seen = JSON_BEGIN;
+        unsigned field;
+        while (json_field(reader, &TAINT, &seen, &field)) switch (field) {
+            case TAINT_KEY: json_text(reader, &taint->key); break;
+            case TAINT_VALUE: json_text(reader, &taint->value); break;
+            case TAINT_EFFECT: json_text(reader, &taint->effect); break;
+            case TAINT_TIME_ADDED: decode_time(reader, &taint->time_added); break;
+            }
+    }
+}
+
+enum {
+    DEVICE_NAME,
+    DEVICE_ATTRIBUTES,
+    DEVICE_CAPACITY,
+    DEVICE_CONSUMES,
+    DEVICE_NODE_NAME,
+    DEVICE_NODE_SELECTOR,
+    DEVICE_ALL_NODES,
+    DEVICE_TAINTS,
+    DEVICE_BINDS_TO_NODE,
+    DEVICE_BINDING,
+    DEVICE_BINDING_FAILURE,
+    DEVICE_MULTIPLE,
+    DEVICE_MAPPINGS_36,
+    DEVICE_RESOURCES_37,
+};
+static const struct json_name device_names[] = {
+    [DEVICE_NAME] = JSON_NAME("name"),
+    [DEVICE_ATTRIBUTES] = JSON_NAME("attributes"),
+    [DEVICE_CAPACITY] = JSON_NAME("capacity"),
+    [DEVICE_CONSUMES] = JSON_NAME("consumesCounters"),
+    [DEVICE_NODE_NAME] = JSON_NAME("nodeName"),
+    [DEVICE_NODE_SELECTOR] = JSON_NAME("nodeSelector"),
+    [DEVICE_ALL_NODES] = JSON_NAME("allNodes"),
+    [DEVICE_TAINTS] = JSON_NAME("taints"),
+    [DEVICE_BINDS_TO_NODE] = JSON_NAME("bindsToNode"),
+    [DEVICE_BINDING] = JSON_NAME("bindingConditions"),
+    [DEVICE_BINDING_FAILURE] = JSON_NAME("bindingFailureConditions"),
+    [DEVICE_MULTIPLE] = JSON_NAME("allowMultipleAllocations"),
+    [DEVICE_MAPPINGS_36] = JSON_NAME_WHEN("nodeAllocatableResourceMappings", WHEN_MINOR_36),
+    [DEVICE_RESOURCES_37] = JSON_NAME_WHEN("nodeAllocatableResources", WHEN_MINOR_37),
+};
+static const struct json_fields DEVICE = JSON_FIELDS(device_names);
+// v1beta1: the same fields without the name, one level down.
+static const struct json_fields BASIC = {device_names + 1, sizeof device_names / sizeof device_names[0] - 1};
+
+// What the cluster does not know it passes over unread, so nothing in there is a finding.
+static void decode_node_allocatable(struct json_reader *reader, unsigned field, struct device *device) {
+    struct finding_list *findings = reader->findings;
+    struct finding_list ignored;
+    if (reader->foreign) {
+        finding_list_init(&ignored, reader->arena);
+        ignored.limit = 0;
+        reader->findings = &ignored;
+    }
+    if (field == DEVICE_MAPPINGS_36)
+        decode_mappings_v136(reader, &device->mappings_v136);
+    else
+        decode_resources_v137(reader, &device->resources_v137);
+    reader->findings = findings;
+}
+
+static void decode_device_part(struct json_reader *reader, unsigned field, struct device *device) {
+    switch (field) {
+    case DEVICE_NAME: json_text(reader, &device->name); break;
+    case DEVICE_ATTRIBUTES: decode_attributes(reader, &device->attributes); break;
+    case DEVICE_CAPACITY: decode_capacities(reader, &device->capacity); break;
+    case DEVICE_CONSUMES: decode_consumptions(reader, &device->consumes_counters); break;
+    case DEVICE_NODE_NAME: decode_opt_text(reader, &device->node_name); break;
+    case DEVICE_NODE_SELECTOR: device->node_selector = decode_node_selector(reader); break;
+    case DEVICE_ALL_NODES: decode_opt_bool(reader, &device->all_nodes); break;
+    case DEVICE_TAINTS: decode_taints(reader, &device->taints); break;
+    case DEVICE_BINDS_TO_NODE: decode_opt_bool(reader, &device->binds_to_node); break;
+    case DEVICE_BINDING: decode_text_list(reader, &device->binding_conditions); break;
+    case DEVICE_BINDING_FAILURE: decode_text_list(reader, &device->binding_failure_conditions); break;
+    case DEVICE_MULTIPLE: decode_opt_bool(reader, &device->allow_multiple_allocations); break;
+    case DEVICE_MAPPINGS_36:
+    case DEVICE_RESOURCES_37: decode_node_allocatable(reader, field, device); break;
+    }
+}
+
+static void decode_device(struct json_reader *reader, struct device *device) {
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    while (json_field(reader, &DEVICE, &seen, &field)) decode_device_part(reader, field, device);
+}
+
+enum { V1BETA1_NAME, V1BETA1_BASIC };
+static const struct json_name v1beta1_names[] = {
+    [V1BETA1_NAME] = JSON_NAME("name"),
+    [V1BETA1_BASIC] = JSON_NAME("basic"),
+};
+static const struct json_fields DEVICE_V1BETA1 = JSON_FIELDS(v1beta1_names);
+
+static void decode_device_v1beta1(struct json_reader *reader, struct device *device) {
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    while (json_field(reader, &DEVICE_V1BETA1, &seen, &field)) {
+        if (field == V1BETA1_NAME) {
+            json_text(reader, &device->name);
+            continue;
+        }
+        uint64_t basic_seen = JSON_BEGIN;
+        unsigned basic_field;
+        while (json_field(reader, &BASIC, &basic_seen, &basic_field))
+            decode_device_part(reader, basic_field + 1, device);
+    }
+}
+
+void decode_devices(struct json_reader *reader, struct device_list *ret) {
+    if (json_null(reader)) return;
+    ret->set = true;
+    bool is_v1beta1 = (reader->when & WHEN_V1BETA1) != 0;
+    struct json_iterator iterator = {0};
+    while (json_element(reader, &iterator)) {
+        struct device *device = JSON_APPEND(reader, ret);
+        if (device == NULL) return;
+        if (is_v1beta1)
+            decode_device_v1beta1(reader, device);
+        else
+            decode_device(reader, device);
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the decoders of the kinds share. All of them read one value from a reader; null leaves the target
+// untouched; errors are sticky in the reader (json_reader.h).
+#ifndef DRAWBRIDGE_CODEC_DECODE_PARTS_H
+#define DRAWBRIDGE_CODEC_DECODE_PARTS_H
+
+#include "validators/core/json_reader.h"
+#include "validators/model/object.h"
+
+// decode_parts.c
+void decode_opt_text(struct json_reader *reader, struct opt_text *ret);
+void decode_opt_bool(struct json_reader *reader, struct opt_bool *ret);
+void decode_opt_int64(struct json_reader *reader, struct opt_int64 *ret);
+void decode_text_list(struct json_reader *reader, struct text_list *ret);
+void decode_text_map(struct json_reader *reader, struct text_map *ret);
+void decode_quantity_map(struct json_reader *reader, struct quantity_map *ret);
+// A runtime.RawExtension: anything well-formed; null is absent.
+void decode_raw(struct json_reader *reader, struct text *ret);
+// A metav1.Time; what Go cannot parse is a finding.
+void decode_time(struct json_reader *reader, struct text *ret);
+// What it does: true when the field at hand does not exist in this minor or version; its value was then
+// passed over.
+bool decode_skip_foreign(struct json_reader *reader);
+
+// decode_time.c
+// What it does: true when Go's time.Parse(time.RFC3339, …) would take it.
+// Source: go 1.26 src/time/format.go, parse; format_rfc3339.go.
+bool decode_time_is_valid(struct text text);
+
+// decode_meta.c
+void decode_object_meta(struct json_reader *reader, struct object_meta *ret);
+
+// decode_node_selector.c
+// What it does: NULL for null.
+const struct node_selector *decode_node_selector(struct json_reader *reader);
+
+// decode_device.c
+void decode_devices(struct json_reader *reader, struct device_list *ret);
+void decode_counter_map(struct json_reader *reader, struct counter_map *ret);
+
+// decode_node_allocatable.c
+void decode_mappings_v136(struct json_reader *reader, struct node_allocatable_map *ret);
+void decode_resources_v137(struct json_reader *reader, struct node_allocatable_map *ret);
+
+// decode_device_request.c
+void decode_device_selectors(struct json_reader *reader, struct device_selector_list *ret);
+void decode_tolerations(struct json_reader *reader, struct device_toleration_list *ret);
+void decode_device_requests(struct json_reader *reader, struct device_request_list *ret);
+
+// decode_device_configuration.c
+// Which of the three configurations: they differ in the fields that they have beside `opaque`.
+enum configuration_kind { CONFIGURATION_OF_CLASS, CONFIGURATION_OF_CLAIM, CONFIGURATION_OF_ALLOCATION };
+void decode_device_configurations(struct json_reader *reader, enum configuration_kind kind,
+                                  struct device_configuration_list *ret);
+
+// decode_claim_status.c
+void decode_claim_status(struct json_reader *reader, struct resource_claim *claim);
+
+// One file per kind.
+void decode_resource_slice(struct json_reader *reader, struct object *ret);
+void decode_resource_claim(struct json_reader *reader, struct object *ret);
+void decode_resource_claim_template(struct json_reader *reader, struct object *ret);
+void decode_device_class(struct json_reader *reader, struct object *ret);
+
+#endif
