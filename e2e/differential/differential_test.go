@@ -3,7 +3,7 @@
 // Package differential holds drawbridge's verdicts against those of real API
 // servers.
 //
-//	DRAWBRIDGE=… go test ./differential [-seed N] [-n N] [-minors 1.36,1.37]
+//	DRAWBRIDGE=… go test ./differential -count=1 [-seed N] [-objects N] [-minors 1.36,1.37]
 package differential
 
 import (
@@ -26,7 +26,7 @@ import (
 
 var (
 	seed   = flag.Uint64("seed", seedFromEnv(), "seed of the fresh objects; 0 takes one from the clock")
-	count  = flag.Int("n", 2400, "fresh objects of each minor")
+	count  = flag.Int("objects", 2400, "fresh objects of each minor")
 	minors = flag.String("minors", "1.36,1.37", "minors to test, separated by commas")
 )
 
