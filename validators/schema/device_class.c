@@ -16,6 +16,17 @@ static void check_class_name(struct text text, bool prefix, const struct path *p
     if (!prefix) schema_form(why_not_dns1123_subdomain(text), text, path, findings);
 }
 
+// Once all else is fine, the server looks for what cannot be in the path of a URL. Only a generateName that
+// is too long, and so does not end up in the name, comes that far. Source: k8s.io/apiserver v0.36.3
+// pkg/registry/rest/create.go, BeforeCreate.
+static void check_generate_name(const struct object_meta *meta, struct finding_list *findings) {
+    struct text text = meta->generate_name;
+    if (text_find(text, '/', 0) == text.len && text_find(text, '%', 0) == text.len) return;
+    struct path metadata = path_field(NULL, TEXT("metadata"));
+    struct path path = path_field(&metadata, TEXT("generateName"));
+    finding_add(findings, FINDING_INVALID, &path, text, TEXT("may not contain '/' or '%'"));
+}
+
 static bool same_selectors(const struct device_selector_list *a, const struct device_selector_list *b) {
     if (a->count != b->count) return false;
     for (size_t i = 0; i < a->count; i++)
@@ -66,14 +77,20 @@ static void check_spec(const struct device_class *device_class, const struct dev
 void schema_device_class(const struct device_class *device_class, enum resource_version version, int minor,
                          struct finding_list *findings) {
     (void)version;
-    schema_object_meta(&device_class->metadata, false, check_class_name, minor, NULL, findings);
+    struct object_meta meta = device_class->metadata;
+    meta.generation = 1; // whatever was given
+    size_t count_before = findings->count;
+    schema_object_meta(&meta, false, check_class_name, minor, NULL, findings);
     check_spec(device_class, NULL, minor, findings);
+    if (findings->count == count_before) check_generate_name(&meta, findings);
 }
 
 void schema_device_class_update(const struct device_class *device_class, const struct device_class *old,
                                 enum resource_version version, int minor, struct finding_list *findings) {
     (void)version;
-    schema_object_meta(&device_class->metadata, false, check_class_name, minor, NULL, findings);
-    schema_object_meta_update(&device_class->metadata, &old->metadata, NULL, findings);
+    struct object_meta meta = device_class->metadata;
+    meta.generation = old->metadata.generation; // the server keeps count itself
+    schema_object_meta(&meta, false, check_class_name, minor, NULL, findings);
+    schema_object_meta_update(&meta, &old->metadata, NULL, findings);
     check_spec(device_class, old, minor, findings);
 }

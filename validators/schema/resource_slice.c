@@ -11,13 +11,30 @@
 
 static const struct text NO_VALUE = {"", 0};
 
+// Bytes of a character's rest at the beginning of a text.
+static size_t cut_bytes(struct text text) {
+    size_t count = 0;
+    while (count < text.len && ((unsigned char)text.ptr[count] & 0xC0) == 0x80) count++;
+    return count;
+}
+
+// The server cuts between bytes; when it writes its answer, each byte of a cut character becomes U+FFFD.
 struct text schema_shown_key(struct text key, struct arena *arena) {
+    static const char broken[] = "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD";
     static const char dots[] = "...";
     if (key.len <= QUALIFIED_KEY_MAX_BYTES) return key;
     size_t rest = QUALIFIED_KEY_MAX_BYTES - (sizeof dots - 1);
-    struct text head = text_slice(key, 0, (rest + 1) / 2);
+    size_t head_end = (rest + 1) / 2;
+    size_t head_cut = 0;
+    if (cut_bytes(text_slice(key, head_end, key.len)) > 0) {
+        for (head_cut = 1; ((unsigned char)key.ptr[head_end - head_cut] & 0xC0) == 0x80;) head_cut++;
+    }
     struct text tail = text_slice(key, key.len - rest / 2, key.len);
-    return text_format(arena, "%.*s%s%.*s", TEXT_ARG(head), dots, TEXT_ARG(tail));
+    size_t tail_cut = cut_bytes(tail);
+    struct text head = text_slice(key, 0, head_end - head_cut);
+    tail = text_slice(tail, tail_cut, tail.len);
+    return text_format(arena, "%.*s%.*s%s%.*s%.*s", TEXT_ARG(head), (int)head_cut * 3, broken, dots,
+                       (int)tail_cut * 3, broken, TEXT_ARG(tail));
 }
 
 void schema_too_many(size_t count, unsigned max_count, const struct path *path,
@@ -297,7 +314,9 @@ static void check_spec(const struct slice_check *check) {
 
 void schema_resource_slice(const struct resource_slice *slice, enum resource_version version, int minor,
                            struct finding_list *findings) {
-    schema_object_meta(&slice->metadata, false, schema_name_subdomain, minor, NULL, findings);
+    struct object_meta meta = slice->metadata;
+    meta.generation = 1; // whatever was given
+    schema_object_meta(&meta, false, schema_name_subdomain, minor, NULL, findings);
     struct slice_check check = {.slice = slice,
                                 .minor = minor,
                                 .v1beta1 = version == RESOURCE_V1BETA1,
@@ -308,7 +327,10 @@ void schema_resource_slice(const struct resource_slice *slice, enum resource_ver
 
 void schema_resource_slice_update(const struct resource_slice *slice, const struct resource_slice *old,
                                   enum resource_version version, int minor, struct finding_list *findings) {
-    schema_object_meta_update(&slice->metadata, &old->metadata, NULL, findings);
+    struct object_meta meta = slice->metadata;
+    meta.generation = old->metadata.generation; // the server keeps count itself
+    schema_object_meta(&meta, false, schema_name_subdomain, minor, NULL, findings);
+    schema_object_meta_update(&meta, &old->metadata, NULL, findings);
     bool newer = minor >= MINOR_37;
     bool unchanged = slice->spec_raw.len > 0 && text_equal(slice->spec_raw, old->spec_raw);
     struct slice_check check = {.slice = slice,
