@@ -14,7 +14,9 @@
 // Source: kubernetes v1.36.3 and v1.37.2, pkg/apis/resource/validation/validation.go and the declarative
 // rules in staging/src/k8s.io/api/resource.
 #include "validators/registry/registry.h"
+#include "validators/schema/device_class.h"
 #include "validators/schema/resource_claim.h"
+#include "validators/schema/resource_claim_status.h"
 #include "validators/schema/resource_claim_template.h"
 #include "validators/schema/resource_slice.h"
 
@@ -32,6 +34,10 @@ static void check_update(const struct rule_input *input, struct finding_list *fi
         schema_resource_claim_template_update(&object->claim_template, &old->claim_template, object->version,
                                               input->minor, findings);
         break;
+    case KIND_DEVICE_CLASS:
+        schema_device_class_update(&object->device_class, &old->device_class, object->version, input->minor,
+                                   findings);
+        break;
     default: break;
     }
 }
@@ -48,14 +54,23 @@ static void check_create(const struct rule_input *input, struct finding_list *fi
     case KIND_RESOURCE_CLAIM_TEMPLATE:
         schema_resource_claim_template(&object->claim_template, object->version, input->minor, findings);
         break;
+    case KIND_DEVICE_CLASS:
+        schema_device_class(&object->device_class, object->version, input->minor, findings);
+        break;
     default: break;
     }
 }
 
 void registry_check_schema(const struct rule_input *input, struct finding_list *findings) {
-    // A subresource has checks of its own in the server, which come before its webhooks.
+    enum object_kind kind = input->object->kind;
+    bool updates = input->operation == OPERATION_UPDATE && input->old != NULL && input->old->kind == kind;
+    if (text_equal(input->subresource, TEXT("status"))) {
+        if (updates && kind == KIND_RESOURCE_CLAIM)
+            schema_resource_claim_status(&input->object->claim, &input->old->claim, input->minor, findings);
+        return;
+    }
     if (input->subresource.len > 0) return;
-    if (input->operation == OPERATION_UPDATE && input->old != NULL && input->old->kind == input->object->kind)
+    if (updates)
         check_update(input, findings);
     else if (input->operation == OPERATION_CREATE || input->operation == OPERATION_UPDATE)
         check_create(input, findings);

@@ -27,6 +27,7 @@
 // Resource.Add.
 #include "validators/rules/mapping.h"
 
+#define MEBIBYTE             1048576
 #define MEBIBYTE_MEANT_BELOW 1000000 // nobody means a footprint of a million MiB
 
 // "500m" → 500Mi. Empty when the suffix was not a slip.
@@ -48,8 +49,9 @@ static void judge(const struct rule_input *input, const struct mapping_amount *a
     if (amount->by_capacity) {
         struct finding *finding = finding_addf(
             findings, FINDING_INVALID, amount->path, amount->value,
-            "%.*s is counted in whole bytes, and capacity %.*s times this makes %.*s", TEXT_ARG(resource),
-            TEXT_ARG(amount->capacity->key), TEXT_ARG(quantity_canonical(arena, product)));
+            "%.*s is counted in whole bytes, and this times an amount of capacity %.*s makes %.*s",
+            TEXT_ARG(resource), TEXT_ARG(amount->capacity->key),
+            TEXT_ARG(quantity_canonical(arena, product)));
         finding_hint(finding, TEXT("choose a multiplier, or a step of the capacity's request policy, whose "
                                    "product is whole"));
         return;
@@ -60,9 +62,11 @@ static void judge(const struct rule_input *input, const struct mapping_amount *a
     int64_t rounded;
     if (meant.len > 0)
         finding_hint(finding, text_format(arena, "did you mean %.*s?", TEXT_ARG(meant)));
-    else if (quantity_value(product, &rounded))
+    else if (quantity_value(product, &rounded) && rounded >= MEBIBYTE)
         finding_hint(finding,
                      text_format(arena, "the next whole number of bytes is %lld", (long long)rounded));
+    else
+        finding_hint(finding, TEXT("write bytes, such as 512Mi"));
 }
 
 void rule_unit_bytes_fraction(const struct rule_input *input, struct finding_list *findings) {

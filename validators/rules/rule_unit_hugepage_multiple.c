@@ -82,7 +82,7 @@ static void say_fixed(const struct rule_input *input, const struct mapping_amoun
                      "hugepages are counted in bytes, and this is no multiple of %.*s", TEXT_ARG(page_text));
     int64_t number;
     if (!quantity_value(amount->multiplier, &number)) return;
-    bool pages_meant = quantity_compare(amount->multiplier, page) < 0;
+    bool pages_meant = quantity_is_whole(amount->multiplier) && number < page_bytes;
     int64_t pages = pages_meant ? number : number / page_bytes + 1;
     struct quantity bytes = quantity_multiply(page, quantity_from_int64(pages, QUANTITY_DECIMAL_SI));
     if (bytes.out_of_range) return;
@@ -92,24 +92,35 @@ static void say_fixed(const struct rule_input *input, const struct mapping_amoun
                                       : text_format(arena, "the next multiple is %.*s", TEXT_ARG(right)));
 }
 
+static void say_product(const struct rule_input *input, const struct mapping_amount *amount,
+                        int64_t page_bytes, struct finding_list *findings) {
+    struct quantity page = quantity_from_int64(page_bytes, QUANTITY_BINARY_SI);
+    struct text page_text = quantity_canonical(input->arena, page);
+    struct quantity product = quantity_multiply(amount->capacity->value, amount->multiplier);
+    struct finding *finding = finding_addf(
+        findings, FINDING_INVALID, amount->path, amount->value,
+        "hugepages are counted in bytes, and this times capacity %.*s makes %.*s, not whole pages of %.*s",
+        TEXT_ARG(amount->capacity->key), TEXT_ARG(quantity_canonical(input->arena, product)),
+        TEXT_ARG(page_text));
+    if (quantity_compare(product, page) < 0)
+        finding_hint(finding,
+                     text_format(input->arena, "if the capacity counts pages, the multiplier is %.*s",
+                                 TEXT_ARG(page_text)));
+    else
+        finding_hint(finding, TEXT("choose amounts of the capacity whose product is whole pages"));
+}
+
 static void judge(const struct rule_input *input, const struct mapping_amount *amount,
                   struct finding_list *findings) {
     int64_t page_bytes;
     if (amount->multiplier.out_of_range || !resource_page_bytes(amount->resource, &page_bytes)) return;
+    if ((page_bytes & (page_bytes - 1)) != 0) return; // no page size at all: hugepage-size tells
     if (can_fit(amount, input->minor, page_bytes)) return;
     if (!amount->by_capacity) {
         say_fixed(input, amount, page_bytes, findings);
         return;
     }
-    struct text page = quantity_canonical(input->arena, quantity_from_int64(page_bytes, QUANTITY_BINARY_SI));
-    struct text product =
-        quantity_canonical(input->arena, quantity_multiply(amount->capacity->value, amount->multiplier));
-    struct finding *finding = finding_addf(
-        findings, FINDING_INVALID, amount->path, amount->value,
-        "hugepages are counted in bytes, and capacity %.*s times this makes %.*s, no multiple of %.*s",
-        TEXT_ARG(amount->capacity->key), TEXT_ARG(product), TEXT_ARG(page));
-    finding_hint(finding, text_format(input->arena, "if the capacity counts pages, the multiplier is %.*s",
-                                      TEXT_ARG(page)));
+    say_product(input, amount, page_bytes, findings);
 }
 
 void rule_unit_hugepage_multiple(const struct rule_input *input, struct finding_list *findings) {
