@@ -264,6 +264,8 @@ start_apiserver() {
   wait_healthy kube-apiserver "$(server_url)/readyz"
 }
 
+# The node-lifecycle controller is left out: it would taint nodes that have no
+# kubelet to renew their Lease.
 start_controller_manager() {
   extra_for kube-controller-manager
   start_process kube-controller-manager "$state_dir/bin/kube-controller-manager" \
@@ -274,6 +276,7 @@ start_controller_manager() {
     --cert-dir="$state_dir/tls/controller-manager" --leader-elect=false \
     --service-account-private-key-file="$state_dir/service-account.key" \
     --use-service-account-credentials=true \
+    --controllers='*,-node-lifecycle-controller' \
     --feature-gates="$gates" "${extra[@]}"
   wait_healthy kube-controller-manager "https://127.0.0.1:${port[controller_manager]}/healthz"
 }

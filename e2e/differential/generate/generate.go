@@ -8,6 +8,7 @@ package generate
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"drawbridge.dev/e2e/differential/tree"
 )
@@ -44,6 +45,32 @@ func (g *Generator) Next(kind, version string) *tree.Object {
 		g.mutate(o, 1)
 	}
 	return o
+}
+
+// NextUpdate returns an object with that name that should be valid, and a later
+// state of it: with mistakes, with other valid content, or unchanged.
+func (g *Generator) NextUpdate(kind, version, name string) (before, after *tree.Object) {
+	before = g.Valid(kind, version)
+	metadata := tree.Map("name", name)
+	if kind == "ResourceClaim" || kind == "ResourceClaimTemplate" {
+		metadata.Set("namespace", "default")
+	}
+	before.Set("metadata", metadata)
+	before.Fields = slices.DeleteFunc(before.Fields, func(f tree.Field) bool { return f.Name == "status" })
+	after = tree.Clone(before).(*tree.Object)
+	switch g.r.IntN(10) {
+	case 0:
+	case 1, 2:
+		after.Set("spec", g.Valid(kind, version).Get("spec"))
+	default:
+		g.mutate(after, g.between(1, 2))
+	}
+	// The name is part of the address that the update is sent to.
+	if after.Object("metadata") == nil {
+		after.Set("metadata", tree.Clone(metadata))
+	}
+	after.Object("metadata").Set("name", name)
+	return before, after
 }
 
 // Valid returns an object that the API server should accept. A few hold limits

@@ -257,3 +257,34 @@ func (s *Server) JudgeAll(ctx context.Context, objects [][]byte) ([]verdict.Verd
 	all.Wait()
 	return verdicts, context.Cause(ctx)
 }
+
+// JudgeUpdate stores the object, asks what the server makes of the update, and
+// removes the object. It returns the object as stored; nil when the server did
+// not take it or found the update to be of another object.
+func (s *Server) JudgeUpdate(ctx context.Context, name string, object, update []byte) (stored []byte, v verdict.Verdict, err error) {
+	path, err := collection(object)
+	if err != nil {
+		return nil, v, err
+	}
+	code, stored, err := s.do(ctx, http.MethodPost, path+"?fieldValidation=Strict", object)
+	if err != nil || code != http.StatusCreated {
+		return nil, v, err
+	}
+	code, body, err := s.do(ctx, http.MethodPut, path+"/"+name+"?dryRun=All&fieldValidation=Strict", update)
+	conflict := code == http.StatusConflict // the update names another uid or version
+	switch {
+	case err != nil || conflict:
+	case code == http.StatusOK:
+		v = verdict.Verdict{Allowed: true}
+	default:
+		v, err = refusal(code, body)
+	}
+	code, body, deleteErr := s.do(ctx, http.MethodDelete, path+"/"+name, []byte(`{"gracePeriodSeconds":0}`))
+	if deleteErr != nil || code != http.StatusOK {
+		return nil, v, fmt.Errorf("delete %s: HTTP %d %.300s %w", name, code, body, deleteErr)
+	}
+	if conflict {
+		stored = nil
+	}
+	return stored, v, err
+}

@@ -30,9 +30,11 @@ type Verdict struct {
 
 // Line is one line of a corpus: an object, and the verdict of each minor.
 type Line struct {
-	ID      string             `json:"id"`
-	Object  json.RawMessage    `json:"object"`
-	Verdict map[string]Verdict `json:"verdict"`
+	ID string `json:"id"`
+	// OldObject is what is stored, when the object is an update of it.
+	OldObject json.RawMessage    `json:"oldObject,omitempty"`
+	Object    json.RawMessage    `json:"object"`
+	Verdict   map[string]Verdict `json:"verdict"`
 }
 
 // HasCEL tells whether some cause comes from compiling a CEL expression, which

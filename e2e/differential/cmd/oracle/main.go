@@ -31,6 +31,7 @@ var (
 	out      = flag.String("out", "", "file to write; standard output when empty")
 	kinds    = flag.String("kinds", strings.Join(generate.Kinds, ","), "kinds to make")
 	versions = flag.String("api-versions", strings.Join(generate.Versions, ","), "API versions to make")
+	updates  = flag.Bool("updates", false, "make updates: each line has the stored object too; one minor at a time")
 	only     = flag.Bool("valid", false, "make no mistakes")
 )
 
@@ -50,6 +51,13 @@ func run() error {
 	}
 	fmt.Fprintf(os.Stderr, "oracle: seed %d\n", *seed)
 
+	if *updates {
+		lines, err := askUpdates(ctx)
+		if err != nil {
+			return err
+		}
+		return write(lines)
+	}
 	lines := makeLines(strings.Split(*minors, ","))
 	objects := make([][]byte, len(lines))
 	for i := range lines {
@@ -112,6 +120,44 @@ func ask(ctx context.Context, minor string, objects [][]byte, lines []verdict.Li
 	fmt.Fprintf(os.Stderr, "oracle: %s: %d allowed, %d of code 422, %d of code 400, %d others\n", minor, summary[0], summary[422], summary[400],
 		len(verdicts)-summary[0]-summary[422]-summary[400])
 	return nil
+}
+
+// askUpdates creates objects, asks about an update of each, and removes them.
+// Objects that the server does not store are left out.
+func askUpdates(ctx context.Context) ([]verdict.Line, error) {
+	server, stop, err := kube.Connect(*minors)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	g := generate.New(*seed, *minors)
+	kindList, versionList := strings.Split(*kinds, ","), strings.Split(*versions, ",")
+	var lines []verdict.Line
+	allowed := 0
+	for i := range *count {
+		kind, version := kindList[i%len(kindList)], versionList[i/len(kindList)%len(versionList)]
+		name := fmt.Sprintf("update-%d-%d", *seed, i)
+		before, after := g.NextUpdate(kind, version, name)
+		update := tree.Encode(after)
+		stored, v, err := server.JudgeUpdate(ctx, name, tree.Encode(before), update)
+		if err != nil {
+			return nil, err
+		}
+		if stored == nil {
+			continue
+		}
+		if v.Allowed {
+			allowed++
+		}
+		lines = append(lines, verdict.Line{
+			ID:        fmt.Sprintf("%s-%s-%s", strings.ToLower(kind), version, name),
+			OldObject: stored,
+			Object:    update,
+			Verdict:   map[string]verdict.Verdict{*minors: v},
+		})
+	}
+	fmt.Fprintf(os.Stderr, "oracle: %s: %d updates, %d allowed\n", *minors, len(lines), allowed)
+	return lines, nil
 }
 
 func write(lines []verdict.Line) error {
