@@ -60,16 +60,21 @@ static bool is_quiet(const struct connection *connection) {
 
 // Under the mutex. Shuts a tick early rather than a tick late.
 static void walk(struct sweeper *sweeper, int64_t now_ms) {
+    int64_t stuck_ms = 0;
     for (struct connection *c = sweeper->first; c != NULL; c = c->next) {
-        if (c->shut) continue;
+        if (c->shut_ms != 0) {
+            if (now_ms - c->shut_ms > stuck_ms) stuck_ms = now_ms - c->shut_ms;
+            continue;
+        }
         enum connection_phase phase = phase_of(c);
         bool late = get(&c->deadline_ms) - SWEEP_MS <= now_ms;
-        bool unwanted = sweeper->close_idle && phase == PHASE_IDLE && is_quiet(c);
+        bool unwanted = sweeper->close_idle && !c->plain && phase == PHASE_IDLE && is_quiet(c);
         if (!late && !unwanted) continue;
-        c->shut = true;
+        c->shut_ms = now_ms;
         if (late) atomic_fetch_add_explicit(&sweeper->closed_counts[phase], 1, memory_order_relaxed);
         shutdown(c->fd, SHUT_RDWR);
     }
+    set(&sweeper->stuck_ms, stuck_ms);
 }
 
 static void *run(void *argument) {
@@ -120,10 +125,12 @@ void sweeper_stop(struct sweeper *sweeper) {
     sweeper->started = false;
 }
 
-struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain) {
+struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain, void *owner) {
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return NULL;
     connection->fd = fd;
+    connection->plain = plain;
+    connection->owner = owner;
     connection->start_ms = sweeper_now_ms();
     atomic_init(&connection->phase, plain ? PHASE_HEADER : PHASE_TLS_BEGIN);
     atomic_init(&connection->deadline_ms,
@@ -133,7 +140,7 @@ struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain) {
     if (sweeper->first != NULL) sweeper->first->previous = connection;
     sweeper->first = connection;
     pthread_mutex_unlock(&sweeper->mutex);
-    atomic_fetch_add_explicit(&sweeper->count, 1, memory_order_relaxed);
+    if (!plain) atomic_fetch_add_explicit(&sweeper->count, 1, memory_order_relaxed);
     return connection;
 }
 
@@ -146,7 +153,7 @@ void sweeper_remove(struct sweeper *sweeper, struct connection *connection) {
         sweeper->first = connection->next;
     if (connection->next != NULL) connection->next->previous = connection->previous;
     pthread_mutex_unlock(&sweeper->mutex);
-    atomic_fetch_sub_explicit(&sweeper->count, 1, memory_order_relaxed);
+    if (!connection->plain) atomic_fetch_sub_explicit(&sweeper->count, 1, memory_order_relaxed);
     free(connection);
 }
 
@@ -162,9 +169,8 @@ void sweeper_tls_began(struct sweeper *sweeper, struct connection *connection) {
     enter(connection, PHASE_HEADER, connection->start_ms + get(&sweeper->header_ms));
 }
 
-int64_t sweeper_request_began(struct connection *connection, int64_t now_ms, int64_t allowed_ms) {
+void sweeper_request_began(struct connection *connection, int64_t now_ms, int64_t allowed_ms) {
     enter(connection, PHASE_REQUEST, now_ms + allowed_ms);
-    return now_ms + allowed_ms;
 }
 
 void sweeper_request_ended(struct sweeper *sweeper, struct connection *connection, int64_t now_ms) {

@@ -29,13 +29,14 @@ struct connection {
     struct connection *previous; // under the sweeper's mutex
     struct connection *next;
     int fd;
-    bool shut; // under the mutex: shut down already
+    bool plain;      // of the status port: not closed by the drain
+    int64_t shut_ms; // under the mutex: when it was shut down, 0 before
     int64_t start_ms;
     _Atomic int phase;
     _Atomic int64_t deadline_ms; // monotonic
-    // The verdict about the caller's certificate, kept by the connection's own worker.
-    bool client_known;
-    int client_verdict;
+    void *owner;                 // who added it
+    // When the caller's certificate was last found good, kept by the connection's own worker; 0: never.
+    int64_t client_trusted_ms;
     uint64_t client_generation;
 };
 
@@ -54,8 +55,9 @@ struct sweeper {
     _Atomic int64_t request_most_ms;
     _Atomic int64_t request_reserve_ms;
     _Atomic int64_t idle_ms;
-    _Atomic int64_t beat_ms;                     // when the walk last began, for the watchdog
-    _Atomic uint64_t count;                      // connections now
+    _Atomic int64_t beat_ms;  // when the walk last began, for the watchdog
+    _Atomic int64_t stuck_ms; // how long the oldest socket has been shut that MHD has not closed
+    _Atomic uint64_t count;   // connections with TLS now
     _Atomic uint64_t closed_counts[PHASE_COUNT]; // shut down because they were late
 };
 
@@ -71,7 +73,7 @@ void sweeper_stop(struct sweeper *sweeper);
 
 // What it does: lists a new connection. plain: one without TLS, which begins with the header. Errors: NULL
 // when memory ran out; the caller must then shut the socket down itself.
-struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain);
+struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain, void *owner);
 
 // Unlists and frees it; called before the socket is closed, so that its number is never shut for another.
 void sweeper_remove(struct sweeper *sweeper, struct connection *connection);
@@ -79,13 +81,13 @@ void sweeper_remove(struct sweeper *sweeper, struct connection *connection);
 // The TLS greeting has come.
 void sweeper_tls_began(struct sweeper *sweeper, struct connection *connection);
 
-// The handler was called: the request may take so long. Returns the deadline.
-int64_t sweeper_request_began(struct connection *connection, int64_t now_ms, int64_t allowed_ms);
+// The handler was called: the request may take so long.
+void sweeper_request_began(struct connection *connection, int64_t now_ms, int64_t allowed_ms);
 
 // The answer is out, or the request was given up.
 void sweeper_request_ended(struct sweeper *sweeper, struct connection *connection, int64_t now_ms);
 
-// From now on connections without a request are shut down, at once and as they become idle.
+// From now on connections with TLS and without a request are shut down, at once and as they become idle.
 void sweeper_close_idle(struct sweeper *sweeper);
 
 // Replaces the deadlines for what begins from now on.

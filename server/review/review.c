@@ -120,18 +120,15 @@ static void read_user(struct json_reader *reader, struct review *review) {
     while (json_field(reader, &user_fields, &seen, &field)) json_text(reader, &review->user_name);
 }
 
-// Decodes the object at hand. Paths begin at the object, findings are the tenant's.
+// Decodes the object at hand. What is wrong with it is the tenant's, not the envelope's.
 static void decode_here(struct decoding *decoding, struct json_reader *reader, struct object *object) {
     enum resource_version version = RESOURCE_V1;
     enum object_kind kind = kind_of(decoding->review, &version);
     struct finding_list *findings_before = reader->findings;
-    unsigned base_before = reader->base;
     reader->findings = decoding->findings;
-    reader->base = reader->depth;
     reader->when = decode_when(decoding->minor, version);
     decode_object_at(reader, kind, version, object);
     reader->when = 0;
-    reader->base = base_before;
     reader->findings = findings_before;
 }
 
