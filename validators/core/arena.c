@@ -9,7 +9,7 @@
 #define ARENA_ALIGN             16u
 #define ARENA_FIRST_CHUNK_BYTES ((size_t)16 * 1024)
 #define ARENA_CHUNK_LIMIT_BYTES ((size_t)1024 * 1024)
-#define ARENA_FIRST_ITEMS       8u
+#define ARENA_FIRST_BYTES       128u // a list begins with as many items as fit, at least one
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -30,14 +30,12 @@ static void free_chunks(struct arena_chunk *chunk) {
 }
 
 void arena_clear(struct arena *arena) {
+    // The newest chunk is the largest, so the next request of this size needs no other.
     struct arena_chunk *keep = arena->chunks;
     if (keep != NULL) {
-        // A large chunk is given back: an idle worker must not sit on the memory of its largest request.
-        while (keep->next != NULL) {
-            struct arena_chunk *next = keep->next;
-            free(keep);
-            keep = next;
-        }
+        free_chunks(keep->next);
+        keep->next = NULL;
+        // A very large one is given back: an idle worker must not sit on the memory of its largest request.
         if (keep->size_bytes > ARENA_CHUNK_LIMIT_BYTES) {
             free(keep);
             keep = NULL;
@@ -102,21 +100,43 @@ void *arena_zalloc(struct arena *arena, size_t count, size_t size_bytes) {
     return memory;
 }
 
+// How many items a list begins with: the largest power of two that fits, at least one.
+static size_t first_items(size_t item_bytes) {
+    size_t items = 1;
+    while (items * 2 * item_bytes <= ARENA_FIRST_BYTES) items *= 2;
+    return items;
+}
+
+static size_t round_up(size_t size_bytes) {
+    return (size_bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+}
+
+// A block of total_bytes that begins with the used_bytes of the old one: the old one itself where nothing was
+// allocated behind it and the chunk has room.
+static char *grow_block(struct arena *arena, char *block, size_t used_bytes, size_t total_bytes) {
+    bool is_last = block != NULL && block + round_up(used_bytes) == arena->at;
+    if (is_last && total_bytes <= (size_t)(arena->end - block) && !arena->poisoned) {
+        if (arena_alloc(arena, total_bytes - round_up(used_bytes)) == NULL) return NULL;
+        return block;
+    }
+    char *grown = arena_alloc(arena, total_bytes);
+    if (grown != NULL && used_bytes > 0) memcpy(grown, block, used_bytes);
+    return grown;
+}
+
 void *arena_append(struct arena *arena, void *items, size_t *count, size_t item_bytes) {
     char *block;
     memcpy(&block, items, sizeof block);
     size_t used = *count;
-    // The capacity is the first power of two times ARENA_FIRST_ITEMS that holds the count: full exactly
+    // The capacity is the first power of two, not below first_items, that holds the count: full exactly
     // there.
-    bool full = used == 0 || (used >= ARENA_FIRST_ITEMS && (used & (used - 1)) == 0);
-    if (full) {
-        size_t capacity = used == 0 ? ARENA_FIRST_ITEMS : used * 2;
+    bool full = used == 0 || (used & (used - 1)) == 0;
+    if (full && (used == 0 || used >= first_items(item_bytes))) {
+        size_t capacity = used == 0 ? first_items(item_bytes) : used * 2;
         size_t total_bytes;
         if (__builtin_mul_overflow(capacity, item_bytes, &total_bytes)) return poison(arena);
-        char *grown = arena_alloc(arena, total_bytes);
-        if (grown == NULL) return NULL;
-        if (used > 0) memcpy(grown, block, used * item_bytes);
-        block = grown;
+        block = grow_block(arena, used == 0 ? NULL : block, used * item_bytes, total_bytes);
+        if (block == NULL) return NULL;
         memcpy(items, &block, sizeof block);
     } else if (arena->poisoned) {
         return NULL;

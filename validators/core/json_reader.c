@@ -3,7 +3,12 @@
 // Source of the semantics: Go encoding/json decode.go and sigs.k8s.io/json as the API server uses them.
 #include "validators/core/json_reader.h"
 
-static void fail_at(struct json_reader *reader, enum json_error error, const char *at) {
+// Kept out of the way of what runs for every field.
+#define RARE __attribute__((cold, noinline))
+
+#define PLAIN_DIGITS 18 // as many as always fit an int64
+
+RARE static void fail_at(struct json_reader *reader, enum json_error error, const char *at) {
     if (reader->error == JSON_FINE) {
         reader->error = error;
         reader->error_offset = (size_t)(at - reader->begin);
@@ -12,7 +17,7 @@ static void fail_at(struct json_reader *reader, enum json_error error, const cha
 }
 
 // What stands at `at` cannot be there; or nothing does.
-static bool fail_here(struct json_reader *reader) {
+RARE static bool fail_here(struct json_reader *reader) {
     fail_at(reader, reader->at >= reader->end ? JSON_TRUNCATED : JSON_SYNTAX, reader->at);
     return false;
 }
@@ -43,10 +48,12 @@ void json_init(struct json_reader *reader, struct text input, struct arena *aren
     reader->foreign = false;
     reader->depth = 0;
     reader->base = 0;
+    reader->top = reader->stack;
     reader->keys.items = reader->keys.items_at_hand;
     reader->keys.order = reader->keys.order_at_hand;
     reader->keys.count = 0;
     reader->keys.capacity = JSON_KEYS_AT_HAND;
+    memset(reader->guesses, 0, sizeof reader->guesses);
     skip_blanks(reader);
 }
 
@@ -146,10 +153,11 @@ static const struct path *path_chain(const struct json_reader *reader, bool dott
     const struct path *parent = NULL;
     for (unsigned i = reader->base; i < reader->depth; i++) {
         struct path *link = &chain->links[i];
-        struct text name = {reader->stack[i].name, reader->stack[i].len};
+        const struct json_level *level = &reader->stack[i + 1];
+        struct text name = {level->name, level->len};
         if (name.ptr == NULL)
-            *link = path_index(parent, reader->stack[i].index);
-        else if (reader->stack[i].is_key && !dotted)
+            *link = path_index(parent, level->index);
+        else if (level->is_key && !dotted)
             *link = path_key(parent, name);
         else
             *link = path_field(parent, name);
@@ -188,7 +196,7 @@ static const char *const type_words[] = {
 };
 
 // Passes over a value that is of another type than wanted, and notes it. Always false.
-static bool refuse_value(struct json_reader *reader, const char *wanted) {
+RARE static bool refuse_value(struct json_reader *reader, const char *wanted) {
     enum json_type type = json_peek(reader);
     struct text raw;
     if (!json_raw(reader, &raw)) return false;
@@ -262,6 +270,7 @@ static inline bool open_level(struct json_reader *reader, char close) {
         return false;
     }
     reader->depth++;
+    reader->top++;
     return true;
 }
 
@@ -277,31 +286,61 @@ static inline bool next_item(struct json_reader *reader, char close) {
     if (byte != close) return fail_here(reader);
     reader->at++;
     reader->depth--;
+    reader->top--;
     return false;
 }
 
 // Equality of short texts of one length, without a call.
 static inline bool same_bytes(const char *a, const char *b, size_t len) {
-    while (len >= 8) {
-        uint64_t x;
-        uint64_t y;
+    uint64_t x = 0;
+    uint64_t y = 0;
+    for (; len > 8; a += 8, b += 8, len -= 8) {
         memcpy(&x, a, 8);
         memcpy(&y, b, 8);
         if (x != y) return false;
-        a += 8;
-        b += 8;
-        len -= 8;
+    }
+    if (len >= 4) {
+        // Two halves that may overlap.
+        uint32_t halves[4];
+        memcpy(&halves[0], a, 4);
+        memcpy(&halves[1], b, 4);
+        memcpy(&halves[2], a + len - 4, 4);
+        memcpy(&halves[3], b + len - 4, 4);
+        return ((halves[0] ^ halves[1]) | (halves[2] ^ halves[3])) == 0;
     }
     for (; len > 0; len--)
         if (*a++ != *b++) return false;
     return true;
 }
 
-// The index of a name, searched from where the last field was, because Go writes fields in order; count when
-// there is none.
-static unsigned find_field(const struct json_fields *fields, unsigned from, struct text key) {
-    for (unsigned step = 0; step < fields->count; step++) {
-        unsigned at = from + step < fields->count ? from + step : from + step - fields->count;
+// True when this name stands behind the opening quote at hand: found letter by letter, without looking for
+// the end of the key first.
+static inline bool stands_here(const struct json_reader *reader, const struct json_name *name) {
+    const char *key = reader->at + 1;
+    return (size_t)(reader->end - key) > name->len && key[name->len] == '"' &&
+           same_bytes(name->name, key, name->len);
+}
+
+// Finds the known name that stands at the opening quote at hand; count when there is none. What came after
+// the same field the last time is tried first, then the names behind it, because Go writes fields in order.
+static inline unsigned find_written_field(struct json_reader *reader, const struct json_fields *fields,
+                                          unsigned next) {
+    uint8_t *guess = &reader->guesses[((uintptr_t)fields / sizeof *fields * 5 + next) % JSON_GUESSES];
+    unsigned at = *guess == 0 ? next : *guess - 1u;
+    if (at < fields->count && stands_here(reader, &fields->names[at])) return at;
+    at = next;
+    for (unsigned step = 0; step < fields->count; step++, at++) {
+        if (at >= fields->count) at = 0;
+        if (!stands_here(reader, &fields->names[at])) continue;
+        *guess = (uint8_t)(at + 1);
+        return at;
+    }
+    return fields->count;
+}
+
+// As find_written_field, for a key that was read.
+static unsigned find_field(const struct json_fields *fields, struct text key) {
+    for (unsigned at = 0; at < fields->count; at++) {
         const struct json_name *name = &fields->names[at];
         if (name->len == key.len && same_bytes(name->name, key.ptr, key.len)) return at;
     }
@@ -311,28 +350,20 @@ static unsigned find_field(const struct json_fields *fields, unsigned from, stru
 // Reads a key and moves to its value.
 static bool read_field_name(struct json_reader *reader, const struct json_fields *fields,
                             unsigned *ret_field) {
-    unsigned level = reader->depth - 1;
-    unsigned guess = reader->stack[level].last;
-    if (guess < fields->count) {
-        const struct json_name *name = &fields->names[guess];
-        const char *key = reader->at + 1;
-        if (reader->end - reader->at > name->len + 2 && reader->at[0] == '"' && key[name->len] == '"' &&
-            same_bytes(key, name->name, name->len)) {
-            reader->stack[level].name = key;
-            reader->stack[level].len = name->len;
-            reader->stack[level].last = guess + 1;
-            reader->at = key + name->len + 1;
-            *ret_field = guess;
-            return take_colon(reader);
-        }
-    }
+    struct json_level *level = reader->top;
     if (next_byte(reader) != '"') return fail_here(reader);
+    unsigned field = find_written_field(reader, fields, level->next);
     struct text key;
-    if (!read_string(reader, &key)) return false;
-    unsigned field = find_field(fields, guess < fields->count ? guess : 0, key);
-    reader->stack[level].name = key.ptr;
-    reader->stack[level].len = (uint32_t)key.len;
-    if (field < fields->count) reader->stack[level].last = field + 1;
+    if (field < fields->count) {
+        key = (struct text){reader->at + 1, fields->names[field].len};
+        reader->at = key.ptr + key.len + 1;
+    } else {
+        if (!read_string(reader, &key)) return false;
+        field = find_field(fields, key);
+    }
+    level->name = key.ptr;
+    level->len = (uint32_t)key.len;
+    if (field < fields->count) level->next = (uint8_t)(field + 1);
     *ret_field = field;
     return take_colon(reader);
 }
@@ -344,14 +375,14 @@ static bool is_in_context(uint8_t name_when, uint8_t when) {
     return (low == 0 || (low & when) != 0) && (high == 0 || (high & when) != 0);
 }
 
-static void note_unknown(struct json_reader *reader) {
+RARE static void note_unknown(struct json_reader *reader) {
     reader->unknown_count++;
     if (reader->mode == JSON_STRICT && reader->unknown_count <= JSON_UNKNOWN_NOTED_LIMIT)
         json_note(reader, FINDING_STRICT_DECODING, (struct text){"", 0}, TEXT("unknown field"));
 }
 
 // A key that was there before: WIRE ends the document, STRICT notes it and passes over its value.
-static bool refuse_duplicate(struct json_reader *reader, const char *key) {
+RARE static bool refuse_duplicate(struct json_reader *reader, const char *key) {
     if (reader->mode == JSON_WIRE) {
         fail_at(reader, JSON_DUPLICATE_KEY, key);
         return false;
@@ -367,22 +398,23 @@ bool json_field(struct json_reader *reader, const struct json_fields *fields, ui
         *seen &= ~JSON_BEGIN;
         if (next_byte(reader) != '{') return !json_null(reader) && refuse_value(reader, "object");
         if (!open_level(reader, '}')) return false;
-        reader->stack[reader->depth - 1].is_key = false;
-        reader->stack[reader->depth - 1].last = 0;
-        reader->stack[reader->depth - 1].name = "";
-        reader->stack[reader->depth - 1].len = 0;
+        reader->top->is_key = false;
+        reader->top->next = 0;
+        reader->top->name = "";
+        reader->top->len = 0;
     } else if (!next_item(reader, '}')) {
         return false;
     }
     for (;;) {
         const char *key = reader->at;
-        unsigned field;
+        unsigned field = fields->count;
         if (!read_field_name(reader, fields, &field)) return false;
         if (field < fields->count) {
             uint64_t bit = (uint64_t)1 << field;
             if (!(*seen & bit)) {
                 *seen |= bit;
-                reader->foreign = !is_in_context(fields->names[field].when, reader->when);
+                uint8_t when = fields->names[field].when;
+                reader->foreign = when != 0 && !is_in_context(when, reader->when);
                 if (reader->foreign) note_unknown(reader);
                 *ret_field = field;
                 return true;
@@ -401,18 +433,18 @@ bool json_element(struct json_reader *reader, struct json_iterator *iterator) {
         if (next_byte(reader) != '[') return !json_null(reader) && refuse_value(reader, "list");
         if (!open_level(reader, ']')) return false;
         iterator->open = true;
-        reader->stack[reader->depth - 1].name = NULL;
-        reader->stack[reader->depth - 1].len = 0;
+        reader->top->name = NULL;
+        reader->top->len = 0;
     } else if (!next_item(reader, ']')) {
         return false;
     }
-    reader->stack[reader->depth - 1].index = (uint32_t)iterator->count;
+    reader->top->index = (uint32_t)iterator->count;
     iterator->count++;
     return true;
 }
 
 // Makes room for one more key.
-static bool grow_keys(struct json_reader *reader) {
+RARE static bool grow_keys(struct json_reader *reader) {
     struct json_keys *keys = &reader->keys;
     size_t capacity = keys->capacity * 2;
     struct text *items = arena_alloc(reader->arena, capacity * sizeof *items);
@@ -458,7 +490,7 @@ static bool remember_key(struct json_reader *reader, struct json_iterator *itera
             high = probe;
         probe = low + (high - low) / 2;
     }
-    memmove(order + low + 1, order + low, (count - low) * sizeof *order);
+    if (low < count) memmove(order + low + 1, order + low, (count - low) * sizeof *order);
     order[low] = (uint16_t)count;
     keys->items[keys->count++] = key;
     return true;
@@ -469,9 +501,9 @@ static bool open_map(struct json_reader *reader, struct json_iterator *iterator)
     if (!open_level(reader, '}')) return false;
     iterator->open = true;
     iterator->base = reader->keys.count;
-    reader->stack[reader->depth - 1].is_key = true;
-    reader->stack[reader->depth - 1].name = "";
-    reader->stack[reader->depth - 1].len = 0;
+    reader->top->is_key = true;
+    reader->top->name = "";
+    reader->top->len = 0;
     return true;
 }
 
@@ -487,8 +519,8 @@ bool json_member(struct json_reader *reader, struct json_iterator *iterator, str
         if (next_byte(reader) != '"') return fail_here(reader);
         struct text key;
         if (!read_string(reader, &key)) return false;
-        reader->stack[reader->depth - 1].name = key.ptr;
-        reader->stack[reader->depth - 1].len = (uint32_t)key.len;
+        reader->top->name = key.ptr;
+        reader->top->len = (uint32_t)key.len;
         if (!take_colon(reader)) return false;
         bool repeated;
         if (remember_key(reader, iterator, key, &repeated)) {
@@ -522,6 +554,17 @@ static bool read_integer(struct json_reader *reader, int64_t low, int64_t high, 
                          int64_t *ret_value) {
     if (json_peek(reader) != JSON_NUMBER) return !json_null(reader) && refuse_value(reader, type);
     const char *at = reader->at;
+    // One digit, or few that do not begin with zero, and nothing of a fraction behind them.
+    int64_t plain = 0;
+    while (at < reader->end && *at >= '0' && *at <= '9' && at - reader->at < PLAIN_DIGITS)
+        plain = plain * 10 + (*at++ - '0');
+    if (at < reader->end && (*at == ',' || *at == '}') && (*reader->at != '0' || at - reader->at == 1) &&
+        plain >= low && plain <= high) {
+        reader->at = at;
+        *ret_value = plain;
+        return true;
+    }
+    at = reader->at;
     enum json_error error = json_scan_number(&at, reader->end);
     if (error != JSON_FINE) {
         fail_at(reader, error, at);
@@ -567,6 +610,8 @@ static size_t leading_blank(struct text text) {
 
 // As Go's strings.TrimSpace.
 static struct text trim_blanks(struct text text) {
+    bool is_graphic = text.len > 0 && text.ptr[0] > ' ' && text.ptr[text.len - 1] > ' ';
+    if (is_graphic) return text;
     for (size_t width; (width = leading_blank(text)) > 0;) text = text_slice(text, width, text.len);
     while (text.len > 0) {
         size_t width = 0;
@@ -579,11 +624,16 @@ static struct text trim_blanks(struct text text) {
 }
 
 bool json_quantity(struct json_reader *reader, struct quantity *ret_quantity) {
-    if (json_null(reader)) return false;
-    bool is_string = next_byte(reader) == '"';
     struct text raw;
-    if (!json_raw(reader, &raw)) return false;
-    if (is_string) raw = text_slice(raw, 1, raw.len - 1);
+    bool is_string = next_byte(reader) == '"';
+    const char *close = is_string ? json_scan_plain(reader->at + 1, reader->end) : reader->end;
+    if (close < reader->end && *close == '"') {
+        raw = (struct text){reader->at + 1, (size_t)(close - reader->at - 1)};
+        reader->at = close + 1;
+    } else {
+        if (json_null(reader) || !json_raw(reader, &raw)) return false;
+        if (is_string) raw = text_slice(raw, 1, raw.len - 1);
+    }
     const char *why = NULL;
     if (quantity_parse(trim_blanks(raw), ret_quantity, &why)) return true;
     json_note(reader, FINDING_DECODING, raw, text_of(why));

@@ -33,6 +33,7 @@
 #define JSON_RAW_DEPTH_LIMIT     10000u // nesting in raw and skipped subtrees, as Go
 #define JSON_KEYS_LIMIT          4096u  // keys of one map
 #define JSON_KEYS_AT_HAND        64u    // keys remembered without memory of the arena
+#define JSON_GUESSES             128u   // a power of two
 #define JSON_UNKNOWN_NOTED_LIMIT 64u    // findings about unknown fields of one document
 
 // WIRE: reviews and watches. Unknown fields are ignored and counted, duplicate keys of typed objects end the
@@ -85,6 +86,15 @@ struct json_keys {
     uint16_t order_at_hand[JSON_KEYS_AT_HAND];
 };
 
+// A typed object, array or map that is open, and where the reading stands in it.
+struct json_level {
+    const char *name; // the key as read; NULL for an array element
+    uint32_t len;
+    uint32_t index;
+    bool is_key;  // a map key, printed in brackets
+    uint8_t next; // where the search for the next field begins
+};
+
 // Not to be copied: it points into itself.
 struct json_reader {
     const char *begin;
@@ -101,13 +111,11 @@ struct json_reader {
     unsigned depth; // typed nesting so far
     unsigned base;  // how many levels paths leave out: the levels of an envelope
     struct json_keys keys;
-    struct {
-        const char *name; // the key as read; NULL for an array element
-        uint32_t len;
-        uint32_t index;
-        bool is_key;   // a map key, printed in brackets
-        uint32_t last; // where the search for the next field begins
-    } stack[JSON_TYPED_DEPTH_LIMIT];
+    // Which field came after which one the last time, plus one: objects of one kind are mostly alike. Only a
+    // guess, checked before it is believed.
+    uint8_t guesses[JSON_GUESSES];
+    struct json_level *top;                              // the innermost level
+    struct json_level stack[JSON_TYPED_DEPTH_LIMIT + 1]; // the first one is outside of the value
 };
 
 // What it does: starts to read one JSON value. The input must outlive what is decoded: texts without escapes

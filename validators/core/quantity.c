@@ -8,6 +8,7 @@
 #define FRACTION_LIMBS     9  // 81 decimal digits of a binary quantity's fraction
 #define FRACTION_LIMB_BASE 1000000000u
 #define INT64_DIGITS       19
+#define PLAIN_DIGITS       14 // so that every step of the plain path stays far within int64
 
 typedef unsigned __int128 uint128;
 
@@ -322,7 +323,30 @@ static bool refuse(const char **ret_why, const char *why) {
     return false;
 }
 
+// What nearly every quantity is, read in one go: a short whole number as Go prints it, alone, in n, u, m or
+// in Ki … Ei. False, with nothing said, for all others.
+static bool parse_plain(struct text text, struct quantity *ret_quantity) {
+    uint64_t value = 0;
+    size_t digits = 0;
+    while (digits < text.len && is_digit(text.ptr[digits]) && digits < PLAIN_DIGITS)
+        value = value * 10 + (uint64_t)(text.ptr[digits++] - '0');
+    if (digits == 0 || text.ptr[0] == '0' || text.len > digits + 2) return false;
+    struct suffix suffix = {QUANTITY_DECIMAL_SI, 0};
+    if (text.len > digits && !interpret(text_slice(text, digits, text.len), &suffix)) return false;
+    if (suffix.format == QUANTITY_DECIMAL_EXPONENT) return false;
+    bool binary = suffix.format == QUANTITY_BINARY_SI;
+    if (binary ? 15 - (int)digits - suffix.exponent * 3 / 10 - 1 < 0 : suffix.exponent > 0) return false;
+    *ret_quantity = (struct quantity){.unscaled = (__int128)(binary ? value << suffix.exponent : value),
+                                      .scale = binary ? 0 : suffix.exponent,
+                                      .format = (uint8_t)suffix.format,
+                                      .set = true,
+                                      .cached = binary ? (value & 7) != 0 : value % 1000 != 0,
+                                      .source = text};
+    return true;
+}
+
 bool quantity_parse(struct text text, struct quantity *ret_quantity, const char **ret_why) {
+    if (parse_plain(text, ret_quantity)) return true;
     if (text.len == 0) return refuse(ret_why, why_format);
     if (text.len == 1 && text.ptr[0] == '0') {
         *ret_quantity = (struct quantity){.set = true, .cached = true, .source = text};
