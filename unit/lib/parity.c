@@ -34,6 +34,8 @@ struct server_verdict {
 struct compared_line {
     struct text id;
     struct text object; // the bytes that were posted
+    struct text old;    // of updates: the object as it was stored
+    struct text subresource;
     struct server_verdict verdicts[MINOR_NEWEST - MINOR_OLDEST + 1];
 };
 
@@ -139,8 +141,24 @@ static void compare_verdict(const struct compared_line *line, int minor, const s
                       : "refuse");
 }
 
-static void compare_minor(const struct compared_line *line, int minor, unsigned kinds, parity_judge *judge,
-                          struct parity_counts *counts) {
+// One of the two is NULL.
+struct judges {
+    parity_judge *create;
+    parity_update_judge *update;
+};
+
+static void judge_update(const struct compared_line *line, const struct object *object, int minor,
+                         parity_update_judge *judge, struct finding_list *findings) {
+    struct object *old = arena_zalloc(findings->arena, 1, sizeof *old);
+    struct decode_options options = {.mode = JSON_WIRE, .minor = minor};
+    struct fault fault = {0};
+    cr_assert(decode_object(findings->arena, line->old, &options, old, findings, &fault), "%s", fault.text);
+    cr_assert_eq(findings->count, 0);
+    judge(object, old, text_equal(line->subresource, TEXT("status")), minor, findings);
+}
+
+static void compare_minor(const struct compared_line *line, int minor, unsigned kinds,
+                          const struct judges *judges, struct parity_counts *counts) {
     const struct server_verdict *verdict = &line->verdicts[minor - MINOR_OLDEST];
     if (!verdict->present) return;
     struct arena arena;
@@ -156,7 +174,12 @@ static void compare_minor(const struct compared_line *line, int minor, unsigned 
         return;
     }
     // What does not decode is never validated.
-    if (decoded && findings.count == 0) judge(object, minor, &findings);
+    if (decoded && findings.count == 0) {
+        if (judges->create != NULL)
+            judges->create(object, minor, &findings);
+        else
+            judge_update(line, object, minor, judges->update, &findings);
+    }
     cr_assert(finding_list_is_sound(&findings));
     if (verdict->code == 500)
         counts->unjudged_count++;
@@ -196,7 +219,8 @@ static void read_verdict(struct json_reader *reader, struct server_verdict *ret_
 }
 
 static bool read_line(struct text text, struct arena *arena, struct compared_line *ret_line) {
-    static const struct json_name names[] = {JSON_NAME("id"), JSON_NAME("object"), JSON_NAME("verdict")};
+    static const struct json_name names[] = {JSON_NAME("id"), JSON_NAME("object"), JSON_NAME("verdict"),
+                                             JSON_NAME("oldObject"), JSON_NAME("subresource")};
     static const struct json_fields fields = JSON_FIELDS(names);
     static const struct json_name minor_names[] = {JSON_NAME("1.36"), JSON_NAME("1.37")};
     static const struct json_fields minors = JSON_FIELDS(minor_names);
@@ -214,12 +238,15 @@ static bool read_line(struct text text, struct arena *arena, struct compared_lin
             while (json_field(&reader, &minors, &minors_seen, &minor))
                 read_verdict(&reader, &ret_line->verdicts[minor]);
             break;
+        case 3: json_raw(&reader, &ret_line->old); break;
+        case 4: json_text(&reader, &ret_line->subresource); break;
         }
     struct fault fault = {0};
     return json_finish(&reader, &fault);
 }
 
-void parity_compare(struct text file, unsigned kinds, parity_judge *judge, struct parity_counts *counts) {
+static void compare_lines(struct text file, unsigned kinds, const struct judges *judges,
+                          struct parity_counts *counts) {
     size_t at = 0;
     struct text text;
     while (test_next_line(file, &at, &text)) {
@@ -229,15 +256,27 @@ void parity_compare(struct text file, unsigned kinds, parity_judge *judge, struc
         struct compared_line line = {0};
         cr_assert(read_line(text, &arena, &line), "not a line of a corpus: %.*s",
                   (int)(text.len > 200 ? 200 : text.len), text.ptr);
-        for (int minor = MINOR_OLDEST; minor <= MINOR_NEWEST; minor++)
-            compare_minor(&line, minor, kinds, judge, counts);
+        bool update = line.old.len > 0;
+        for (int minor = MINOR_OLDEST; minor <= MINOR_NEWEST && update == (judges->update != NULL); minor++)
+            compare_minor(&line, minor, kinds, judges, counts);
         arena_release(&arena);
     }
 }
 
-static size_t compare_named(const char *name, struct text file, unsigned kinds, parity_judge *judge) {
+void parity_compare(struct text file, unsigned kinds, parity_judge *judge, struct parity_counts *counts) {
+    struct judges judges = {.create = judge};
+    compare_lines(file, kinds, &judges, counts);
+}
+
+void parity_compare_updates(struct text file, unsigned kinds, parity_update_judge *judge,
+                            struct parity_counts *counts) {
+    struct judges judges = {.update = judge};
+    compare_lines(file, kinds, &judges, counts);
+}
+
+static size_t compare_named(const char *name, struct text file, unsigned kinds, const struct judges *judges) {
     struct parity_counts counts = {0};
-    parity_compare(file, kinds, judge, &counts);
+    compare_lines(file, kinds, judges, &counts);
     if (counts.compared_count == 0) return 0;
     fprintf(stderr, "%s: %zu verdicts compared, %zu differ, %zu for CEL alone, %zu without a verdict\n", name,
             counts.compared_count, counts.differing_count, counts.cel_count, counts.unjudged_count);
@@ -245,7 +284,7 @@ static size_t compare_named(const char *name, struct text file, unsigned kinds, 
     return counts.compared_count;
 }
 
-static size_t compare_folder(const char *folder, unsigned kinds, parity_judge *judge) {
+static size_t compare_folder(const char *folder, unsigned kinds, const struct judges *judges) {
     struct dirent **entries;
     int count = scandir(folder, &entries, NULL, alphasort);
     cr_assert_geq(count, 0, "cannot read %s", folder);
@@ -255,7 +294,7 @@ static size_t compare_folder(const char *folder, unsigned kinds, parity_judge *j
             char path[4096];
             snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
             struct text file = test_file_read(path);
-            compared_count += compare_named(entries[i]->d_name, file, kinds, judge);
+            compared_count += compare_named(entries[i]->d_name, file, kinds, judges);
             test_file_free(file);
         }
         free(entries[i]);
@@ -265,10 +304,28 @@ static size_t compare_folder(const char *folder, unsigned kinds, parity_judge *j
 }
 
 void parity_expect(unsigned kinds, parity_judge *judge) {
+    struct judges judges = {.create = judge};
     struct text file = test_corpus_read("schema.jsonl");
-    size_t compared_count = compare_named("schema.jsonl", file, kinds, judge);
+    size_t compared_count = compare_named("schema.jsonl", file, kinds, &judges);
     test_file_free(file);
     const char *folder = getenv("DRAWBRIDGE_ORACLE");
-    if (folder != NULL) compared_count += compare_folder(folder, kinds, judge);
+    if (folder != NULL) compared_count += compare_folder(folder, kinds, &judges);
     cr_assert_gt(compared_count, 0, "no object of these kinds in the corpus");
+}
+
+static void expect_file(const char *relative, unsigned kinds, const struct judges *judges) {
+    struct text file = test_file_read(test_source_path(relative));
+    cr_assert_not_null(file.ptr, "cannot read %s", relative);
+    cr_expect_gt(compare_named(relative, file, kinds, judges), 0, "nothing to compare in %s", relative);
+    test_file_free(file);
+}
+
+void parity_expect_file(const char *relative, unsigned kinds, parity_judge *judge) {
+    struct judges judges = {.create = judge};
+    expect_file(relative, kinds, &judges);
+}
+
+void parity_expect_updates(const char *relative, unsigned kinds, parity_update_judge *judge) {
+    struct judges judges = {.update = judge};
+    expect_file(relative, kinds, &judges);
 }

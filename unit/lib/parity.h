@@ -24,8 +24,21 @@ struct parity_counts {
 // reason; with code 400 it is enough to refuse. Counts are added to.
 void parity_compare(struct text file, unsigned kinds, parity_judge *judge, struct parity_counts *counts);
 
+// The same of an update: old is the stored object; status: the write is one of the status alone.
+typedef void parity_update_judge(const struct object *object, const struct object *old, bool status,
+                                 int minor, struct finding_list *findings);
+
+// What it does: as parity_compare, for lines that also have "oldObject" and may have "subresource". Each kind
+// of line is passed over by the other function.
+void parity_compare_updates(struct text file, unsigned kinds, parity_update_judge *judge,
+                            struct parity_counts *counts);
+
 // What it does: compares schema.jsonl, and every *.jsonl file in $DRAWBRIDGE_ORACLE when that is set. Fails
 // the running test on a difference, or when nothing was compared.
 void parity_expect(unsigned kinds, parity_judge *judge);
+
+// What they do: compare one file below the source tree. Fail the running test as parity_expect does.
+void parity_expect_file(const char *relative, unsigned kinds, parity_judge *judge);
+void parity_expect_updates(const char *relative, unsigned kinds, parity_update_judge *judge);
 
 #endif

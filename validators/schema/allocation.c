@@ -2,58 +2,14 @@
 // The result of an allocation.
 #include "validators/schema/allocation.h"
 
+#include "validators/schema/binding_conditions.h"
 #include "validators/schema/device_configuration.h"
 #include "validators/schema/device_selector.h"
 #include "validators/schema/names.h"
 #include "validators/schema/node_selector.h"
 
-#define RESULTS_MAX_COUNT            32u
-#define ALLOCATION_CONFIG_MAX_COUNT  64u // of the class and of the claim
-#define BINDING_CONDITIONS_MAX_COUNT 4u
-
-static void index_texts(const struct text_list *texts, struct key_index *ret_index, struct arena *arena) {
-    key_index_init(ret_index, arena, texts->count);
-    for (size_t i = 0; i < texts->count; i++) key_index_add(ret_index, 0, texts->items[i], i);
-    key_index_sort(ret_index, arena);
-}
-
-static void check_conditions(const struct text_list *conditions, const struct key_index *index,
-                             const struct path *path, struct finding_list *findings) {
-    bool fits = schema_count_fits(conditions->count, BINDING_CONDITIONS_MAX_COUNT, path, findings);
-    for (size_t i = 0; i < conditions->count; i++) {
-        struct path item_path = path_index(path, i);
-        struct text condition = conditions->items[i];
-        if (fits) schema_form(why_not_label_key(condition), condition, &item_path, findings);
-        if (key_index_first(index, 0, condition) < i)
-            finding_add(findings, FINDING_DUPLICATE, &item_path, condition, TEXT("is listed already"));
-    }
-}
-
-// Source: validateDeviceBindingParameters.
-static void check_binding(const struct allocation_result *result, const struct path *path,
-                          struct finding_list *findings) {
-    const struct text_list *conditions = &result->binding_conditions;
-    const struct text_list *failures = &result->binding_failure_conditions;
-    struct path conditions_path = path_field(path, TEXT("bindingConditions"));
-    struct path failures_path = path_field(path, TEXT("bindingFailureConditions"));
-    struct key_index condition_index, failure_index;
-    index_texts(conditions, &condition_index, findings->arena);
-    index_texts(failures, &failure_index, findings->arena);
-    check_conditions(conditions, &condition_index, &conditions_path, findings);
-    check_conditions(failures, &failure_index, &failures_path, findings);
-    for (size_t i = 0; i < failures->count; i++) {
-        struct path item_path = path_index(&failures_path, i);
-        if (key_index_first(&condition_index, 0, failures->items[i]) != KEY_INDEX_NONE)
-            finding_add(findings, FINDING_INVALID, &item_path, failures->items[i],
-                        TEXT("is a binding condition too"));
-    }
-    if (conditions->count == 0 && failures->count > 0)
-        finding_add(findings, FINDING_INVALID, &conditions_path, (struct text){0},
-                    TEXT("is needed beside bindingFailureConditions"));
-    if (failures->count == 0 && conditions->count > 0)
-        finding_add(findings, FINDING_INVALID, &failures_path, (struct text){0},
-                    TEXT("is needed beside bindingConditions"));
-}
+#define RESULTS_MAX_COUNT           32u
+#define ALLOCATION_CONFIG_MAX_COUNT 64u // of the class and of the claim
 
 static void check_result(const struct allocation_result *result, const struct request_names *names, int minor,
                          const struct path *path, struct finding_list *findings) {
@@ -65,7 +21,8 @@ static void check_result(const struct allocation_result *result, const struct re
     schema_pool_name(result->pool, &pool_path, findings);
     struct path device_path = path_field(path, TEXT("device"));
     schema_form(why_not_dns1123_label(result->device), result->device, &device_path, findings);
-    check_binding(result, path, findings);
+    schema_binding_conditions(&result->binding_conditions, &result->binding_failure_conditions, path, path,
+                              findings);
     struct path tolerations_path = path_field(path, TEXT("tolerations"));
     for (size_t i = 0; i < result->tolerations.count && minor >= 37; i++) {
         struct path item_path = path_index(&tolerations_path, i);

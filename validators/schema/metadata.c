@@ -263,29 +263,36 @@ void schema_object_meta_update(const struct object_meta *meta, const struct obje
     }
 }
 
-static void forbid(bool is_set, struct text name, const struct path *path, struct finding_list *findings) {
-    if (!is_set) return;
-    struct path field_path = path_field(path, name);
-    finding_add(findings, FINDING_FORBIDDEN, &field_path, NO_VALUE,
-                TEXT("cannot be set in a template: only labels and annotations can"));
-}
-
-void schema_template_meta(const struct object_meta *meta, const struct path *path,
+bool schema_template_meta(const struct object_meta *meta, const struct path *path,
                           struct finding_list *findings) {
     check_annotations(meta, path, findings);
     check_labels(meta, path, findings);
-    forbid(meta->name.len > 0, TEXT("name"), path, findings);
-    forbid(meta->generate_name.len > 0, TEXT("generateName"), path, findings);
-    forbid(meta->namespace.len > 0, TEXT("namespace"), path, findings);
-    forbid(meta->self_link.len > 0, TEXT("selfLink"), path, findings);
-    forbid(meta->uid.len > 0, TEXT("uID"), path, findings); // upstream's own spelling, made of its Go name
-    forbid(meta->resource_version.len > 0, TEXT("resourceVersion"), path, findings);
-    forbid(meta->generation != 0, TEXT("generation"), path, findings);
-    forbid(meta->creation_timestamp.len > 0, TEXT("creationTimestamp"), path, findings);
-    forbid(meta->deletion_timestamp.len > 0, TEXT("deletionTimestamp"), path, findings);
-    forbid(meta->deletion_grace_period_seconds.set, TEXT("deletionGracePeriodSeconds"), path, findings);
-    forbid(meta->owner_references.set, TEXT("ownerReferences"), path, findings);
-    forbid(meta->finalizers.set, TEXT("finalizers"), path, findings);
-    forbid(meta->managed_fields.len > 0 && !text_equal(meta->managed_fields, TEXT("null")),
-           TEXT("managedFields"), path, findings);
+    bool managed = meta->managed_fields.len > 0 && !text_equal(meta->managed_fields, TEXT("null"));
+    const struct {
+        struct text name;
+        bool set;
+    } others[] = {
+        {TEXT("name"), meta->name.len > 0},
+        {TEXT("generateName"), meta->generate_name.len > 0},
+        {TEXT("namespace"), meta->namespace.len > 0},
+        {TEXT("selfLink"), meta->self_link.len > 0},
+        {TEXT("uID"), meta->uid.len > 0}, // upstream's own spelling, made of its Go name
+        {TEXT("resourceVersion"), meta->resource_version.len > 0},
+        {TEXT("generation"), meta->generation != 0},
+        {TEXT("creationTimestamp"), meta->creation_timestamp.len > 0},
+        {TEXT("deletionTimestamp"), meta->deletion_timestamp.len > 0},
+        {TEXT("deletionGracePeriodSeconds"), meta->deletion_grace_period_seconds.set},
+        {TEXT("ownerReferences"), meta->owner_references.set},
+        {TEXT("finalizers"), meta->finalizers.set},
+        {TEXT("managedFields"), managed},
+    };
+    bool plain = true;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (!others[i].set) continue;
+        plain = false;
+        struct path field_path = path_field(path, others[i].name);
+        finding_add(findings, FINDING_FORBIDDEN, &field_path, NO_VALUE,
+                    TEXT("cannot be set in a template: only labels and annotations can"));
+    }
+    return plain;
 }

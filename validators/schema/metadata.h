@@ -31,9 +31,10 @@ void schema_object_meta(const struct object_meta *meta, bool namespaced, schema_
 void schema_object_meta_update(const struct object_meta *meta, const struct object_meta *old,
                                const struct path *path, struct finding_list *findings);
 
-// What it does: checks labels and annotations, the only metadata that counts in a template.
-// Source: kubernetes v1.36.3 pkg/apis/core/validation/validation.go, ValidateTemplateObjectMeta.
-void schema_template_meta(const struct object_meta *meta, const struct path *path,
+// What it does: checks labels and annotations, the only metadata that a template may have. Returns true when
+// it has no other. Source: kubernetes v1.36.3 pkg/apis/core/validation/validation.go,
+// ValidateTemplateObjectMeta.
+bool schema_template_meta(const struct object_meta *meta, const struct path *path,
                           struct finding_list *findings);
 
 #endif

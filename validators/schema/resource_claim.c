@@ -17,8 +17,10 @@ void schema_resource_claim(const struct resource_claim *claim, enum resource_ver
 
 void schema_resource_claim_update(const struct resource_claim *claim, const struct resource_claim *old,
                                   int minor, struct finding_list *findings) {
-    schema_object_meta(&claim->metadata, true, schema_name_subdomain, minor, NULL, findings);
-    schema_object_meta_update(&claim->metadata, &old->metadata, NULL, findings);
+    struct object_meta metadata = claim->metadata;
+    metadata.generation = old->metadata.generation; // as the server has it
+    schema_object_meta(&metadata, true, schema_name_subdomain, minor, NULL, findings);
+    schema_object_meta_update(&metadata, &old->metadata, NULL, findings);
     bool same_bytes = claim->spec_raw.len > 0 && text_equal(claim->spec_raw, old->spec_raw);
     if (same_bytes || device_claim_equal(&claim->devices, &old->devices, findings->arena)) return;
     finding_hint(finding_add(findings, FINDING_INVALID, &SPEC, (struct text){0}, TEXT("cannot be changed")),
