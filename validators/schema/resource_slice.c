@@ -241,7 +241,7 @@ static void check_partition_type(const struct slice_check *check, const struct p
     if (!name_is_fully_qualified(name)) return;
     struct text bare = name;
     size_t driver_len = check->slice->driver.len;
-    if (text_starts_with(name, check->slice->driver) && name.ptr[driver_len] == '/')
+    if (text_starts_with(name, check->slice->driver) && driver_len < name.len && name.ptr[driver_len] == '/')
         bare = text_slice(name, driver_len + 1, name.len);
     struct path devices = path_field(spec, TEXT("devices"));
     for (size_t i = 0; i < check->slice->devices.count; i++) {
