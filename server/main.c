@@ -12,6 +12,7 @@ static int cmd_help(int argc, char **argv);
 
 static const struct command commands[] = {
     {"check", cmd_check, "judge manifests without a cluster"},
+    {"serve", cmd_serve, "answer admission reviews over HTTPS"},
     {"explain", cmd_explain, "tell what a rule is and what to do about its findings"},
     {"version", cmd_version, "print versions"},
     {"help", cmd_help, "print this help, or that of a command"},

@@ -125,6 +125,7 @@ bool http_server_new(const struct http_options *options, struct http_server **re
     server->options = *options;
     server->listen_fd = -1;
     server->status_fd = -1;
+    atomic_init(&server->verifier, options->verifier);
     metrics_init(&server->metrics);
     if (server->options.threads == 0) server->options.threads = processor_count();
     server->options.connections = fitting_connections(options->connections);
@@ -155,6 +156,10 @@ uint16_t http_server_port(const struct http_server *server) {
 
 uint16_t http_server_status_port(const struct http_server *server) {
     return server->status_port;
+}
+
+void http_server_set_verifier(struct http_server *server, struct client_verifier *verifier) {
+    atomic_store_explicit(&server->verifier, verifier, memory_order_release);
 }
 
 void http_server_set_deadlines(struct http_server *server, const struct deadlines *deadlines) {

@@ -48,6 +48,10 @@ void http_server_status_address(const struct http_server *server, char *ret_text
 uint16_t http_server_port(const struct http_server *server);
 uint16_t http_server_status_port(const struct http_server *server);
 
+// Replaces what verifies callers. The old one must live on for a second or so: handlers may be using it.
+// Only where callers are verified from the start. Thread: any.
+void http_server_set_verifier(struct http_server *server, struct client_verifier *verifier);
+
 // Replaces the deadlines for what begins from now on. Thread: any.
 void http_server_set_deadlines(struct http_server *server, const struct deadlines *deadlines);
 

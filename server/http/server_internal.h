@@ -15,6 +15,7 @@
 
 struct http_server {
     struct http_options options;
+    _Atomic(struct client_verifier *) verifier;
     struct sweeper sweeper;
     struct account account;
     struct workspace workspace;

@@ -18,7 +18,7 @@ int tls_certificate(gnutls_session_t session, const gnutls_datum_t *issuers, int
     if (record == NULL) return -1;
     struct http_server *server = record->owner;
     sweeper_tls_began(&server->sweeper, record);
-    if (server->options.verifier != NULL) {
+    if (atomic_load_explicit(&server->verifier, memory_order_relaxed) != NULL) {
         // No names of CAs are sent: they would be stale after a change, and tell more than they need.
         gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
         gnutls_certificate_send_x509_rdn_sequence(session, 1);
@@ -33,7 +33,7 @@ int tls_certificate(gnutls_session_t session, const gnutls_datum_t *issuers, int
 
 bool tls_caller_is_trusted(struct http_server *server, struct MHD_Connection *connection,
                            struct connection *record, int64_t now_ms) {
-    struct client_verifier *verifier = server->options.verifier;
+    struct client_verifier *verifier = atomic_load_explicit(&server->verifier, memory_order_acquire);
     if (verifier == NULL) return true;
     uint64_t generation = client_verifier_generation(verifier);
     if (record->client_trusted_ms != 0 && record->client_generation == generation &&
