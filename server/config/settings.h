@@ -41,7 +41,7 @@ struct serve_settings {
     int64_t v;
     enum logging_format logging_format;
     struct setting_list feature_gates; // "Name=true"
-    char *kubernetes_version;          // "1.36"; "" is what the feed says, else the newest known
+    char *kubernetes_version;          // "1.36"; "" is what the feed says, else the default of kube_version.h
     enum failure_policy failure_policy;
     char *ledger_dir;
     struct setting_list numa_attributes; // attribute names that tell a device's NUMA node
@@ -75,6 +75,15 @@ void settings_release(struct serve_settings *settings);
 // given, client CA given when verification is on, deadlines and sizes in order, feed and version readable).
 // `serve --print-config` does not need it. Errors: FAULT_USAGE with the flags concerned.
 bool settings_check(const struct serve_settings *settings, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+// What it does: takes HOST:PORT apart. The host is an IP address, IPv6 in brackets; none is 0.0.0.0.
+// Errors: FAULT_USAGE; host needs INET6_ADDRSTRLEN bytes.
+bool settings_split_address(const char *text, char *host, size_t host_bytes, uint16_t *ret_port,
+                            struct fault *fault) __attribute__((warn_unused_result));
+
+// What it does: the minor of "1.36", "v1.36", "v1.36.3". Errors: FAULT_USAGE, also for one before 1.36.
+bool settings_kubernetes_minor(const char *version, unsigned *ret_minor, struct fault *fault)
     __attribute__((warn_unused_result));
 
 // What a re-read changed, one bit per option id.

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold between settings before a server can run on them.
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "server/config/settings.h"
+#include "validators/core/text.h"
+
+#define FIRST_MINOR 36 // the first Kubernetes minor with node allocatable mappings
+
+static bool is_address(const char *text) {
+    unsigned char bytes[16];
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+bool settings_split_address(const char *text, char *host, size_t host_bytes, uint16_t *ret_port,
+                            struct fault *fault) {
+    const char *colon = strrchr(text, ':');
+    int64_t port = 0;
+    if (colon == NULL || !text_to_int64(text_of(colon + 1), &port) || port < 0 || port > 65535)
+        return fault_set(fault, FAULT_USAGE, "\"%.64s\" is not HOST:PORT", text);
+    size_t len = (size_t)(colon - text);
+    bool bracketed = len >= 2 && text[0] == '[' && text[len - 1] == ']';
+    char name[INET6_ADDRSTRLEN] = "0.0.0.0"; // ":9402" is every address
+    if (len > 0)
+        snprintf(name, sizeof name, "%.*s", (int)(bracketed ? len - 2 : len), text + (bracketed ? 1 : 0));
+    if (!is_address(name) || len > sizeof name || (strchr(name, ':') != NULL) != bracketed)
+        return fault_set(fault, FAULT_USAGE, "\"%.64s\": the host must be an IP address; IPv6 in brackets",
+                         text);
+    snprintf(host, host_bytes, "%s", name);
+    *ret_port = (uint16_t)port;
+    return true;
+}
+
+static bool check_addresses(const struct serve_settings *settings, struct fault *fault) {
+    char host[INET6_ADDRSTRLEN];
+    uint16_t port;
+    if (!is_address(settings->bind_address))
+        return fault_set(fault, FAULT_USAGE, "--bind-address: \"%.64s\" is not an IP address",
+                         settings->bind_address);
+    if (strcmp(settings->status_bind_address, "0") != 0 &&
+        !settings_split_address(settings->status_bind_address, host, sizeof host, &port, fault))
+        return fault_wrap(fault, "--status-bind-address");
+    return true;
+}
+
+static bool check_certificates(const struct serve_settings *settings, struct fault *fault) {
+    if (settings->tls_cert_file[0] == '\0' || settings->tls_private_key_file[0] == '\0')
+        return fault_set(
+            fault, FAULT_USAGE,
+            "--tls-cert-file and --tls-private-key-file are needed; 'drawbridge certs issue' makes them");
+    if (settings->enable_client_verification && settings->client_ca_path[0] == '\0')
+        return fault_set(fault, FAULT_USAGE, "--enable-client-verification needs --client-ca-path");
+    return true;
+}
+
+bool settings_kubernetes_minor(const char *version, unsigned *ret_minor, struct fault *fault) {
+    const char *at = version[0] == 'v' ? version + 1 : version;
+    int64_t minor = 0, patch = 0;
+    size_t digits = strncmp(at, "1.", 2) == 0 ? strcspn(at + 2, ".") : 0;
+    bool readable = digits > 0 && digits < 4 && text_to_int64((struct text){at + 2, digits}, &minor) &&
+                    minor >= 0 && (at[2 + digits] == '\0' || text_to_int64(text_of(at + 3 + digits), &patch));
+    if (!readable)
+        return fault_set(fault, FAULT_USAGE, "\"%.64s\" is not a Kubernetes version such as 1.36", version);
+    if (minor < FIRST_MINOR)
+        return fault_set(fault, FAULT_USAGE, "\"%.64s\" is too old: mappings exist since Kubernetes 1.%d",
+                         version, FIRST_MINOR);
+    *ret_minor = (unsigned)minor;
+    return true;
+}
+
+static bool check_feature_gates(const struct setting_list *gates, struct fault *fault) {
+    for (size_t i = 0; i < gates->count; i++) {
+        const char *equals = strchr(gates->items[i], '=');
+        bool named = equals != NULL && equals != gates->items[i];
+        if (!named || (strcmp(equals + 1, "true") != 0 && strcmp(equals + 1, "false") != 0))
+            return fault_set(fault, FAULT_USAGE, "--feature-gates: \"%.64s\" is not NAME=true or NAME=false",
+                             gates->items[i]);
+    }
+    return true;
+}
+
+static bool check_cluster(const struct serve_settings *settings, struct fault *fault) {
+    unsigned minor;
+    const char *feed = settings->feed;
+    if (strcmp(feed, "none") != 0 && (strncmp(feed, "dir:", 4) != 0 || feed[4] == '\0'))
+        return fault_set(fault, FAULT_USAGE, "--feed: \"%.64s\" is neither none nor dir:FOLDER", feed);
+    if (settings->kubernetes_version[0] != '\0' &&
+        !settings_kubernetes_minor(settings->kubernetes_version, &minor, fault))
+        return fault_wrap(fault, "--kubernetes-version");
+    return check_feature_gates(&settings->feature_gates, fault);
+}
+
+static bool in_order(int64_t low, const char *low_name, int64_t high, const char *high_name,
+                     struct fault *fault) {
+    if (low <= high) return true;
+    return fault_set(fault, FAULT_USAGE, "--%s must not be above --%s", low_name, high_name);
+}
+
+static bool check_bounds(const struct serve_settings *s, struct fault *fault) {
+    return in_order(s->small_review_bytes, "small-review-bytes", s->max_request_bytes, "max-request-bytes",
+                    fault) &&
+           in_order(s->max_request_bytes, "max-request-bytes", s->max_in_flight_bytes, "max-in-flight-bytes",
+                    fault) &&
+           in_order(s->tls_begin_deadline_ms, "tls-begin-deadline", s->header_deadline_ms, "header-deadline",
+                    fault) &&
+           in_order(s->request_deadline_ms, "request-deadline", s->max_request_deadline_ms,
+                    "max-request-deadline", fault);
+}
+
+bool settings_check(const struct serve_settings *settings, struct fault *fault) {
+    return check_addresses(settings, fault) && check_certificates(settings, fault) &&
+           check_cluster(settings, fault) && check_bounds(settings, fault);
+}
