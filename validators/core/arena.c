@@ -103,7 +103,7 @@ void *arena_zalloc(struct arena *arena, size_t count, size_t size_bytes) {
 // How many items a list begins with: the largest power of two that fits, at least one.
 static size_t first_items(size_t item_bytes) {
     size_t items = 1;
-    while (items * 2 * item_bytes <= ARENA_FIRST_BYTES) items *= 2;
+    while (items * 2 <= ARENA_FIRST_BYTES / item_bytes) items *= 2;
     return items;
 }
 
