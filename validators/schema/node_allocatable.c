@@ -6,24 +6,42 @@
 
 static const struct text NO_VALUE = {"", 0};
 
-static void index_capacity(const struct device *device, struct key_index *index, struct arena *arena) {
-    key_index_init(index, arena, device->capacity.count);
+// The capacity of a device, and its names in order.
+struct capacity_names {
+    const struct device_capacity_map *map;
+    struct key_index index;
+};
+
+static void index_capacity(const struct device *device, struct capacity_names *names, struct arena *arena) {
+    names->map = &device->capacity;
+    key_index_init(&names->index, arena, device->capacity.count);
     for (size_t i = 0; i < device->capacity.count; i++)
-        key_index_add(index, 0, device->capacity.items[i].key, i);
-    key_index_sort(index, arena);
+        key_index_add(&names->index, 0, device->capacity.items[i].key, i);
+    key_index_sort(&names->index, arena);
 }
 
-static void check_capacity_key(struct opt_text key, const struct key_index *capacity, const struct path *path,
-                               struct finding_list *findings) {
+// What to do about a key that is not there: a name that is almost the same, or how to find one.
+static struct text hint_for(struct text key, const struct device_capacity_map *map, struct arena *arena) {
+    size_t looked_at =
+        map->count < ATTRIBUTES_CAPACITIES_MAX_COUNT ? map->count : ATTRIBUTES_CAPACITIES_MAX_COUNT;
+    for (size_t distance = 1; distance <= 2; distance++)
+        for (size_t i = 0; i < looked_at; i++)
+            if (text_distance(key, map->items[i].key, distance) <= distance)
+                return text_format(arena, "did you mean %.*s?", TEXT_ARG(map->items[i].key));
+    return TEXT("name a key of the device's `capacity`, spelled as it is there");
+}
+
+static void check_capacity_key(struct opt_text key, const struct capacity_names *capacity,
+                               const struct path *path, struct finding_list *findings) {
     if (!key.set) return;
     struct path key_path = path_field(path, TEXT("capacityKey"));
     if (key.value.len == 0) {
         finding_add(findings, FINDING_INVALID, &key_path, key.value,
                     TEXT("capacityKey must not be an empty string"));
-    } else if (key_index_first(capacity, 0, key.value) == KEY_INDEX_NONE) {
+    } else if (key_index_first(&capacity->index, 0, key.value) == KEY_INDEX_NONE) {
         struct finding *finding = finding_add(findings, FINDING_NOT_FOUND, &key_path, key.value,
                                               TEXT("the device has no capacity of this name"));
-        finding_hint(finding, TEXT("name a key of the device's `capacity`, spelled as it is there"));
+        finding_hint(finding, hint_for(key.value, capacity->map, findings->arena));
     }
 }
 
@@ -40,7 +58,7 @@ static void check_v136(const struct device_check *check) {
     const struct node_allocatable_map *map = &check->device->mappings_v136;
     struct finding_list *findings = check->slice->findings;
     if (map->count == 0) return;
-    struct key_index capacity;
+    struct capacity_names capacity;
     index_capacity(check->device, &capacity, findings->arena);
     struct path mappings = path_field(check->path, TEXT("nodeAllocatableResourceMappings"));
     for (size_t i = 0; i < map->count; i++) {
@@ -63,7 +81,7 @@ static void require_other(bool one_set, bool other_set, struct text other, const
                 TEXT("capacityKey and capacityMultiplier come together"));
 }
 
-static void check_mapping(const struct node_allocatable *resource, const struct key_index *capacity,
+static void check_mapping(const struct node_allocatable *resource, const struct capacity_names *capacity,
                           const struct path *path, struct finding_list *findings) {
     bool key = resource->capacity_key.set;
     bool multiplier = resource->capacity_multiplier.set;
@@ -85,7 +103,7 @@ static void check_overhead(const struct node_allocatable *resource, const struct
     check_sign(resource->per_container, true, TEXT("perContainer"), path, findings);
 }
 
-static void check_resource(const struct node_allocatable *resource, const struct key_index *capacity,
+static void check_resource(const struct node_allocatable *resource, const struct capacity_names *capacity,
                            const struct path *path, struct finding_list *findings) {
     bool known = text_equal(resource->key, TEXT("cpu")) || text_equal(resource->key, TEXT("memory")) ||
                  text_starts_with(resource->key, TEXT("hugepages-"));
@@ -114,7 +132,7 @@ static void check_v137(const struct device_check *check) {
     const struct node_allocatable_map *map = &check->device->resources_v137;
     struct finding_list *findings = check->slice->findings;
     if (map->count == 0) return;
-    struct key_index capacity;
+    struct capacity_names capacity;
     index_capacity(check->device, &capacity, findings->arena);
     struct path resources = path_field(check->path, TEXT("nodeAllocatableResources"));
     struct path declared = path_field(check->declared_path, TEXT("nodeAllocatableResources"));

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "unit/lib/schema_case.h"
+#include "validators/schema/resource_slice.h"
 
 #define D0   "spec.devices[0]"
 #define M36  D0 ".nodeAllocatableResourceMappings"
@@ -66,4 +67,32 @@ Test(node_allocatable, declared_path) {
            "'name':'a','basic':{'nodeAllocatableResources':{'cpu':{'mapping':{}},'x':{}}}", NULL,
            D0 ".basic.nodeAllocatableResources[cpu].mapping Invalid, " M37 "[x] Required, " M37
               "[x] Invalid");
+}
+
+static struct text hint_of(const char *key, struct arena *arena) {
+    static struct device_capacity capacity[2] = {{.key = TEXT_INIT("dra.cpu/cpu")},
+                                                 {.key = TEXT_INIT("memory")}};
+    struct node_allocatable mapping = {
+        .key = TEXT("cpu"), .mapping_set = true, .capacity_key = {.value = text_of(key), .set = true}};
+    struct device device = {.name = TEXT("a"),
+                            .capacity = {.items = capacity, .count = 2},
+                            .mappings_v136 = {.items = &mapping, .count = 1, .set = true}};
+    struct resource_slice slice = {.devices = {.items = &device, .count = 1, .set = true}};
+    struct finding_list findings;
+    finding_list_init(&findings, arena);
+    schema_resource_slice(&slice, RESOURCE_V1, 36, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        if (findings.items[i].type == FINDING_NOT_FOUND) return findings.items[i].hint;
+    return (struct text){"", 0};
+}
+
+Test(node_allocatable, hints) {
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    cr_expect(text_equal(hint_of("memory", &arena), TEXT("")));
+    cr_expect(text_equal(hint_of("dra.cpu/CPu", &arena), TEXT("did you mean dra.cpu/cpu?")));
+    cr_expect(text_equal(hint_of("Memory", &arena), TEXT("did you mean memory?")));
+    cr_expect(text_equal(hint_of("bandwidth", &arena),
+                         TEXT("name a key of the device's `capacity`, spelled as it is there")));
+    arena_release(&arena);
 }
