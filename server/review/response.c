@@ -59,10 +59,13 @@ void response_failed(struct out *out, struct text uid, bool allowed) {
     OUT_LITERAL(out, ",\"auditAnnotations\":{\"decision\":\"failed\"}}}");
 }
 
-// The last bytes of a path, cut at a character.
+// The last elements of a path that fit, whole ones where there are any.
 static struct text path_end(struct arena *arena, struct text path) {
     if (path.len <= WARNING_PATH_BYTES) return path;
     size_t at = path.len - WARNING_PATH_BYTES + 3;
+    size_t element = at;
+    while (element < path.len && path.ptr[element] != '.' && path.ptr[element] != '[') element++;
+    if (element + 1 < path.len) at = element;
     while (at < path.len && ((unsigned char)path.ptr[at] & 0xC0) == 0x80) at++;
     return text_format(arena, "\xE2\x80\xA6%.*s", TEXT_ARG(text_slice(path, at, path.len)));
 }
@@ -70,11 +73,14 @@ static struct text path_end(struct arena *arena, struct text path) {
 struct text response_warning(struct arena *arena, const struct finding *finding) {
     struct text whole = message_line(arena, finding, CAUSE_BYTES);
     if (whole.len <= WARNING_BYTES) return whole;
-    struct finding brief = *finding;
     struct text tail = text_format(arena, " [%s]", finding->rule);
     struct text path = path_end(arena, text_printable(arena, finding->path, MESSAGE_PATH_LIMIT_BYTES));
-    struct text what = message_what(arena, &brief);
     size_t room_bytes = WARNING_BYTES - tail.len - path.len - 2;
+    struct text what = message_what(arena, finding);
+    // What to do can be read with `drawbridge explain`; what is wrong must be here.
+    struct finding without_hint = *finding;
+    without_hint.hint = (struct text){NULL, 0};
+    if (what.len > room_bytes) what = message_what(arena, &without_hint);
     if (what.len > room_bytes) {
         size_t at = room_bytes - 3;
         while (at > 0 && ((unsigned char)what.ptr[at] & 0xC0) == 0x80) at--;

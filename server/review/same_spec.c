@@ -4,6 +4,9 @@
 #include "server/review/same_spec.h"
 
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "validators/core/json_reader.h"
 
@@ -20,18 +23,37 @@ struct member_list {
     size_t count;
 };
 
-// A sum over all bytes that are not blanks: the same for the same members in another order, unless strings
-// are spelled with escapes. Cheap, so that what has really changed is told apart in one pass.
-static uint64_t sum_of(struct text text, bool *ret_escapes) {
-    uint64_t sum = 0;
-    unsigned escapes = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
-        sum += byte > ' ' ? byte : 0u;
-        escapes |= byte == '\\';
+// What two texts of the same members have in common, whatever the order and the blanks.
+struct tally {
+    uint64_t sum; // over all bytes that are no blanks
+    bool escapes; // a backslash is there: the same string may be spelled in two ways
+};
+
+static void tally_byte(struct tally *tally, unsigned char byte) {
+    tally->sum += byte > ' ' ? (unsigned)(byte - ' ') : 0u;
+    tally->escapes |= byte == '\\';
+}
+
+// Cheap, so that what has really changed is told apart in one pass.
+static struct tally tally_of(struct text text) {
+    struct tally tally = {.sum = 0};
+    size_t at = 0;
+#ifdef __SSE2__
+    __m128i sums = _mm_setzero_si128();
+    __m128i escapes = _mm_setzero_si128();
+    for (; at + 16 <= text.len; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i_u *)(const void *)(text.ptr + at));
+        __m128i above = _mm_subs_epu8(bytes, _mm_set1_epi8(' '));
+        sums = _mm_add_epi64(sums, _mm_sad_epu8(above, _mm_setzero_si128()));
+        escapes = _mm_or_si128(escapes, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
     }
-    *ret_escapes = escapes != 0;
-    return sum;
+    uint64_t halves[2];
+    _mm_storeu_si128((__m128i_u *)(void *)halves, sums);
+    tally.sum = halves[0] + halves[1];
+    tally.escapes = _mm_movemask_epi8(escapes) != 0;
+#endif
+    for (; at < text.len; at++) tally_byte(&tally, (unsigned char)text.ptr[at]);
+    return tally;
 }
 
 static int compare_members(const void *a, const void *b) {
@@ -105,8 +127,7 @@ static bool same_value(struct arena *arena, struct text a, struct text b, unsign
 bool same_json(struct arena *arena, struct text a, struct text b) {
     if (text_equal(a, b)) return true;
     if (a.len == 0 || b.len == 0) return false;
-    bool escapes_a;
-    bool escapes_b;
-    bool same_sum = sum_of(a, &escapes_a) == sum_of(b, &escapes_b);
-    return (same_sum || escapes_a || escapes_b) && same_value(arena, a, b, 0);
+    struct tally of_a = tally_of(a);
+    struct tally of_b = tally_of(b);
+    return (of_a.sum == of_b.sum || of_a.escapes || of_b.escapes) && same_value(arena, a, b, 0);
 }
