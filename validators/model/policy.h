@@ -11,14 +11,14 @@ struct label_selector {
     struct node_selector_requirement_list match_expressions; // operators In, NotIn, Exists, DoesNotExist
 };
 
-struct policy_rule {
+struct ledger_rule {
     struct text id;
     struct text action; // deny, warn, audit, off
     struct label_selector namespace_selector;
     struct text_list drivers;
 };
-struct policy_rule_list {
-    struct policy_rule *items;
+struct ledger_rule_list {
+    struct ledger_rule *items;
     size_t count;
 };
 
@@ -64,7 +64,7 @@ struct policy_windows {
 
 struct ledger_policy {
     struct object_meta metadata;
-    struct policy_rule_list rules;
+    struct ledger_rule_list rules;
     struct text_list canary_namespaces;
     struct label_selector canary_node_selector;
     struct text_list gated_classes;
