@@ -23,12 +23,13 @@ need_packages() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }
 
-# build_preset PRESET [CMAKE-ARGUMENT …]: configures and builds build/PRESET; the log is shown when it fails.
+# build_preset PRESET [CMAKE-ARGUMENT …]: configures and builds build/PRESET, or only BUILD_TARGET of it; the log is
+# shown when it fails.
 build_preset() {
     local preset=$1 log
     shift
     log=$(mktemp)
-    if ! { cmake -S . -B "build/$preset" -G Ninja -DPRESET="$preset" "$@" && ninja -C "build/$preset"; } >"$log" 2>&1; then
+    if ! { cmake -S . -B "build/$preset" -G Ninja -DPRESET="$preset" "$@" && ninja -C "build/$preset" "${BUILD_TARGET:-all}"; } >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         rm -f "$log"
         echo "the $preset build failed" >&2
