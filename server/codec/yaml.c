@@ -136,13 +136,23 @@ static bool take_scalar(struct bridge *bridge, const struct yaml_scalar *scalar,
 static bool is_merge_key(struct bridge *bridge, const yaml_event_t *event) {
     if (event->data.scalar.length != 2 || memcmp(event->data.scalar.value, "<<", 2) != 0) return false;
     const char *tag = (const char *)event->data.scalar.tag;
-    bool merge = tag == NULL ? event->data.scalar.plain_implicit != 0
-                             : text_equal(text_of(tag), TEXT("tag:yaml.org,2002:merge"));
+    bool merge = event->data.scalar.plain_implicit != 0 ||
+                 (tag != NULL && text_equal(text_of(tag), TEXT("tag:yaml.org,2002:merge")));
     return merge && at_key(bridge);
+}
+
+// go-yaml ends plain text in brackets at a question mark, and then has no use for what follows.
+static bool has_bare_question(struct bridge *bridge, const yaml_event_t *event) {
+    const struct frame *frame = top_frame(bridge);
+    return frame != NULL && frame->in_brackets && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           memchr(event->data.scalar.value, '?', event->data.scalar.length) != NULL;
 }
 
 static bool on_scalar(struct bridge *bridge, const yaml_event_t *event) {
     const yaml_mark_t *mark = &event->start_mark;
+    if (has_bare_question(bridge, event))
+        return bridge_fail(bridge, mark, FAULT_INPUT,
+                           "text with a question mark must be quoted inside { } and [ ]");
     if (is_merge_key(bridge, event)) {
         struct frame *frame = top_frame(bridge);
         frame->wants_value = true;
@@ -197,7 +207,10 @@ static bool on_start(struct bridge *bridge, const yaml_event_t *event) {
     if (at_key(bridge)) return bridge_fail(bridge, mark, FAULT_INPUT, WORDS_KEY_SHAPE);
     if (bridge->depth == YAML_DEPTH_LIMIT)
         return bridge_fail(bridge, mark, FAULT_LIMIT, "the document is nested too deeply");
-    struct frame frame = {.is_mapping = is_mapping, .weight = bridge->decode_count};
+    bool in_brackets = is_mapping ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                                  : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+    struct frame frame = {
+        .is_mapping = is_mapping, .in_brackets = in_brackets, .weight = bridge->decode_count};
     if (!count_steps(bridge, 1, 0, mark) || !bridge_begin_value(bridge)) return false;
     frame.begin = bridge->len;
     frame.first_place = bridge->place_count;

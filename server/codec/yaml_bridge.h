@@ -37,6 +37,7 @@ struct anchor_list {
 
 struct frame {
     bool is_mapping;
+    bool in_brackets; // flow style
     bool wants_value; // a key was written, its value comes
     bool merges;      // the value that comes is that of a merge key
     bool filled;      // something stands behind the bracket already: the next one needs a comma
