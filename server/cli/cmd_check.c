@@ -275,7 +275,7 @@ static bool set_up(struct check *check, const struct options *options, struct fa
     static const struct print_form *const forms[] = {&print_form_text, &print_form_json, &print_form_junit,
                                                      &print_form_sarif};
     struct text version = text_of(options_text(options, OPTION_KUBERNETES_VERSION));
-    check->run.minor = MINOR_NEWEST;
+    check->run.minor = KUBE_MINOR_DEFAULT;
     if (version.len > 0 && !kube_version_parse(version, &check->run.minor, fault)) return false;
     check->run.minor_known = check->run.minor > MINOR_NEWEST ? MINOR_NEWEST : check->run.minor;
     check->run.out = stdout;

@@ -269,7 +269,7 @@ void documents_visit_text(const char *name, struct text text, const struct docum
 // How many characters a value takes on its line.
 static uint32_t width_of(struct text value) {
     uint32_t width = 0;
-    if (value.len == 0 || value.ptr[0] == '{' || value.ptr[0] == '[') return 0;
+    if (value.len == 0 || value.ptr[0] == '{' || value.ptr[0] == '[') return 1;
     for (size_t i = 0; i < value.len && i < LINE_COUNTED_BYTES; i++)
         width += ((unsigned char)value.ptr[i] & 0xc0) != 0x80;
     return width;
@@ -278,7 +278,9 @@ static uint32_t width_of(struct text value) {
 struct source_place document_place(const struct document *document, struct locator *locator, struct text path,
                                    bool of_key) {
     struct json_spot spot = locator_find(locator, path);
-    bool key = of_key || !spot.exact;
+    char first = spot.value < document->json.len ? document->json.ptr[spot.value] : '\0';
+    // Of a mapping or a list the key is the better place: in YAML the value begins on another line.
+    bool key = of_key || !spot.exact || first == '{' || first == '[';
     size_t offset = key ? spot.key : spot.value;
     struct source_place place = {.exact = spot.exact};
     struct text json = document->json;

@@ -82,10 +82,6 @@ bool settings_check(const struct serve_settings *settings, struct fault *fault)
 bool settings_split_address(const char *text, char *host, size_t host_bytes, uint16_t *ret_port,
                             struct fault *fault) __attribute__((warn_unused_result));
 
-// What it does: the minor of "1.36", "v1.36", "v1.36.3". Errors: FAULT_USAGE, also for one before 1.36.
-bool settings_kubernetes_minor(const char *version, unsigned *ret_minor, struct fault *fault)
-    __attribute__((warn_unused_result));
-
 // What a re-read changed, one bit per option id.
 struct settings_change {
     uint64_t applied[(OPTION_COUNT + 63) / 64];       // in force from now on
