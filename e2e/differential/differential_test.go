@@ -20,7 +20,6 @@ import (
 	"drawbridge.dev/e2e/differential/drawbridge"
 	"drawbridge.dev/e2e/differential/generate"
 	"drawbridge.dev/e2e/differential/kube"
-	"drawbridge.dev/e2e/differential/tree"
 	"drawbridge.dev/e2e/differential/verdict"
 )
 
@@ -149,9 +148,34 @@ func fresh(minor string) (ids []string, objects [][]byte) {
 		kind := kinds[i%len(kinds)]
 		version := generate.Versions[i/len(kinds)%len(generate.Versions)]
 		ids = append(ids, fmt.Sprintf("%s %s %s seed %d object %d", minor, kind, version, *seed, i))
-		objects = append(objects, tree.Encode(g.Next(kind, version)))
+		objects = append(objects, g.NextText(kind, version))
 	}
 	return ids, objects
+}
+
+// TestMalformed: what is no JSON passes neither.
+func TestMalformed(t *testing.T) {
+	path := program(t)
+	eachMinor(t, func(t *testing.T, server *kube.Server) {
+		g := generate.New(1, server.Minor)
+		var objects [][]byte
+		for i := range 400 {
+			objects = append(objects, g.Malformed(generate.Kinds[i%len(generate.Kinds)], "v1"))
+		}
+		want, err := server.JudgeAll(t.Context(), objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, err := drawbridge.JudgeAll(t.Context(), path, server.Minor, objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range objects {
+			if want[i].Allowed || have[i].Allowed {
+				t.Errorf("allowed: server %v, ours %v: %.2000q", want[i].Allowed, have[i].Allowed, objects[i])
+			}
+		}
+	})
 }
 
 func report(t *testing.T, s verdict.Summary, total int) {

@@ -75,18 +75,22 @@ func JudgeAll(ctx context.Context, program, minor string, objects [][]byte) ([]v
 func (r report) verdicts(count int) ([]verdict.Verdict, error) {
 	verdicts := make([]verdict.Verdict, count)
 	seen := make([]bool, count)
+	for i := range verdicts {
+		verdicts[i].Allowed = true
+	}
 	for _, result := range r.Results {
 		i, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(result.File), ".json"))
-		if err != nil || i < 0 || i >= count || seen[i] {
+		if err != nil || i < 0 || i >= count {
 			return nil, fmt.Errorf("unexpected result for file %q", result.File)
 		}
 		seen[i] = true
 		if result.Skipped != "" {
 			return nil, fmt.Errorf("%s was skipped: %s", result.File, result.Skipped)
 		}
-		v := verdict.Verdict{Allowed: true}
+		// What follows the object in its file is a document of its own.
+		v := &verdicts[i]
 		if result.Error != "" {
-			v = verdict.Verdict{Message: result.Error}
+			v.Allowed, v.Message = false, result.Error
 		}
 		for _, f := range result.Findings {
 			if f.Rule != "schema" {
@@ -97,7 +101,6 @@ func (r report) verdicts(count int) ([]verdict.Verdict, error) {
 			}
 			v.Causes = append(v.Causes, verdict.Cause{Field: f.Field, Reason: f.Reason, Message: f.Message})
 		}
-		verdicts[i] = v
 	}
 	for i := range seen {
 		if !seen[i] {

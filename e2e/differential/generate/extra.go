@@ -64,6 +64,42 @@ func (g *Generator) addKnown(at site) bool {
 	return true
 }
 
+// Fields of extraFields that not every version knows: they end decoding, so a
+// soup is made without them.
+var uncertain = map[string]bool{
+	"quantity": true, "basic": true, "derivedAttributes": true, "partitionTypeAttribute": true, "skipNodeOperations": true, "compatibilityGroups": true,
+	"suitableNodes": true, "controller": true, "source": true, "metadata": true, "exactly": true, "deviceClassName": true,
+}
+
+// soup replaces an object by any choice of its fields with any values of the
+// right type: combinations that no list of mistakes would hold.
+func (g *Generator) soup(at site) bool {
+	names := extraFields[at.role]
+	old, isObject := at.value().(*tree.Object)
+	if !isObject || len(names) == 0 || at.role == "spec" || at.role == "metadata" || freeKeys(at.role, old) {
+		return false
+	}
+	o := tree.Map()
+	for _, f := range old.Fields {
+		if !uncertain[f.Name] && g.chance(60) || f.Name == "name" && g.chance(95) {
+			o.Set(f.Name, f.Value)
+		}
+	}
+	for _, name := range names {
+		// A field that the object did not have may be of another version.
+		if uncertain[name] && old.Get(name) == nil || g.chance(55) {
+			continue
+		}
+		value := g.extraValue(name)
+		if values := likeTyped(value, pool(site{object: o, role: name, owner: at.role})); len(values) > 0 && g.chance(70) {
+			value = pick(g, values...)
+		}
+		o.Set(name, value)
+	}
+	at.set(o)
+	return true
+}
+
 // extraEntry returns a value for one more key of a map.
 func (g *Generator) extraEntry(role string) any {
 	switch role {

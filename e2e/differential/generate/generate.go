@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package generate makes objects of resource.k8s.io: valid ones of many shapes,
-// and such with one to three mistakes in them. The same seed gives the same
+// and such with mistakes in them,
+// mostly one to three. The same seed gives the same
 // objects.
 package generate
 
@@ -37,8 +38,10 @@ func (g *Generator) Next(kind, version string) *tree.Object {
 	o := g.Valid(kind, version)
 	switch g.r.IntN(20) {
 	case 0, 1:
-	case 2, 3, 4:
+	case 2, 3:
 		g.mutate(o, 3)
+	case 4:
+		g.mutate(o, g.between(4, 9))
 	case 5, 6, 7, 8, 9:
 		g.mutate(o, 2)
 	default:

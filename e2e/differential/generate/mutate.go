@@ -89,6 +89,8 @@ func (g *Generator) mutateValue(at site) bool {
 		return g.rename(at)
 	case 11, 12, 13:
 		return g.addKnown(at)
+	case 15, 16:
+		return g.soup(at)
 	case 14:
 		list, ok := at.value().(*tree.Array)
 		if ok {

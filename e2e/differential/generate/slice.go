@@ -139,7 +139,11 @@ func (g *Generator) capacity(driver string, shared bool) *tree.Object {
 			value, small, large = "128", "1", "64"
 		}
 		entry := tree.Map("value", g.sameQuantity(value))
-		if shared && g.chance(60) {
+		switch {
+		case shared && g.chance(10):
+			entry.Set("value", g.amount())
+			entry.Set("requestPolicy", g.anyPolicy())
+		case shared && g.chance(60):
 			entry.Set("requestPolicy", g.requestPolicy(small, large, value))
 		}
 		capacity.Set(name, entry)
@@ -167,6 +171,40 @@ func (g *Generator) requestPolicy(small, large, most string) *tree.Object {
 		validRange.Set("step", pick(g, small, "500m", "1", "2"))
 	}
 	return tree.Map("default", pick(g, small, large), "validRange", validRange)
+}
+
+// amount returns a quantity near others of its kind, or at an edge of arithmetic.
+func (g *Generator) amount() string {
+	if g.chance(85) {
+		return pick(g, "0", "1", "2", "3", "4", "6", "8", "10", "16", "0.5", "1.5", "2500m", "500m", "250m", "1m", "999m", "1001m", "3000m", "1e1")
+	}
+	return pick(g, "-1", "-500m", "1n", "1500u", "0.1m", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616",
+		"9223372036854775.807", "9223372036854775.8", "9.3e15", "8Ei", "16Ei", "10E", "1Ei", "4611686018427387904", "1.0000000001")
+}
+
+// anyPolicy returns a policy of fields and amounts at random.
+func (g *Generator) anyPolicy() *tree.Object {
+	policy := tree.Map()
+	if g.chance(90) {
+		policy.Set("default", g.amount())
+	}
+	if g.chance(35) {
+		values := tree.List()
+		for range g.between(0, 5) {
+			values.Items = append(values.Items, g.amount())
+		}
+		policy.Set("validValues", values)
+	}
+	if g.chance(70) {
+		validRange := tree.Map()
+		for _, name := range []string{"min", "max", "step"} {
+			if g.chance(80) {
+				validRange.Set(name, g.amount())
+			}
+		}
+		policy.Set("validRange", validRange)
+	}
+	return policy
 }
 
 // sameQuantity writes a quantity in another way that has the same value.

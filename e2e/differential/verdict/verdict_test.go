@@ -33,6 +33,8 @@ func TestDiffer(t *testing.T) {
 		{"another reason", refused(422, name), refused(0, Cause{Field: name.Field, Reason: "FieldValueTooLong"}), false},
 		{"causes of decoding do not count", refused(400), refused(0, name), true},
 		{"decoding: still not allowed", refused(400), allowed, false},
+		{"CEL may be refused by us too", refused(422, name, cel), refused(0, name, Cause{Field: cel.Field, Reason: cel.Reason}), true},
+		{"CEL that the server takes", refused(422, name), refused(0, name, Cause{Field: cel.Field, Reason: cel.Reason}), false},
 		{"CEL is left out", refused(422, name, cel), refused(0, name), true},
 	} {
 		if how := Differ(c.server, c.ours); (how == "") != c.same {

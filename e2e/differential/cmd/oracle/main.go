@@ -82,15 +82,15 @@ func makeLines(minors []string) []verdict.Line {
 		g := makers[i%len(makers)]
 		kind := kindList[i/len(makers)%len(kindList)]
 		version := versionList[i/len(makers)/len(kindList)%len(versionList)]
-		var o *tree.Object
+		var object []byte
 		if *only {
-			o = g.Valid(kind, version)
+			object = tree.Encode(g.Valid(kind, version))
 		} else {
-			o = g.Next(kind, version)
+			object = g.NextText(kind, version)
 		}
 		lines[i] = verdict.Line{
 			ID:      fmt.Sprintf("%s-%s-%d-%06d", strings.ToLower(kind), version, *seed, i),
-			Object:  tree.Encode(o),
+			Object:  object,
 			Verdict: map[string]verdict.Verdict{},
 		}
 	}
