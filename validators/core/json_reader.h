@@ -15,6 +15,9 @@
 // Structural errors are sticky: later calls return zero values and false, and json_finish, the one fallible
 // call, tells. A value of the wrong type becomes a finding with its path, is skipped, and decoding goes on.
 // null is absent. Thread: one thread per reader.
+//
+// jansson has a function and constants of the same names: a file includes this header or jansson.h, never
+// both.
 #ifndef DRAWBRIDGE_CORE_JSON_READER_H
 #define DRAWBRIDGE_CORE_JSON_READER_H
 
@@ -130,8 +133,8 @@ bool json_finish(struct json_reader *reader, struct fault *fault) __attribute__(
 // The type of the next value, without reading it. JSON_NONE after an error or where none is.
 enum json_type json_peek(struct json_reader *reader);
 
-// Reads a null if one is next.
-bool json_null(struct json_reader *reader);
+// Reads a null if one is next. Linked under a name of its own, because jansson exports a json_null too.
+bool json_null(struct json_reader *reader) __asm__("json_reader_null");
 
 // What it does: moves to the next known field of an object; the caller then reads its value with exactly one
 // call. The first call opens the object. False at its end, for null, and for a value of another type (a
