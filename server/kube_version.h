@@ -9,8 +9,8 @@
 #include "validators/core/text.h"
 #include "validators/model/object.h"
 
-// The minor to judge by when neither a user nor a server names one: the oldest, because what drivers publish must be
-// right there as well.
+// The minor to judge by when neither a user nor a server names one: the oldest, because what drivers publish
+// must be right there as well.
 #define KUBE_MINOR_DEFAULT MINOR_OLDEST
 
 // What it does: reads `1.36`, `v1.36`, `1.36.3`, `v1.36.3-gke.100` or `1.36+` and gives the minor. A minor

@@ -34,7 +34,9 @@ static void end_suite(struct check_run *run) {
 }
 
 static void begin_suite(const char *file) {
-    suite.file = strdup(file);
+    size_t bytes = strlen(file) + 1;
+    suite.file = malloc(bytes);
+    if (suite.file != NULL) memcpy(suite.file, file, bytes);
     suite.out = open_memstream(&suite.cases, &suite.cases_bytes);
     if (suite.file != NULL && suite.out != NULL) return;
     fprintf(stderr, "drawbridge check: out of memory\n");

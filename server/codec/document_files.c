@@ -126,6 +126,18 @@ static void release_names(struct name_list *names) {
     free(names->items);
 }
 
+// Up to three texts in one. Owner: the caller, with free. NULL when memory ran out.
+static char *join(struct text first, const char *second, struct text third) {
+    size_t second_len = strlen(second);
+    char *joined = malloc(first.len + second_len + third.len + 1);
+    if (joined == NULL) return NULL;
+    memcpy(joined, first.ptr, first.len);
+    memcpy(joined + first.len, second, second_len);
+    memcpy(joined + first.len + second_len, third.ptr, third.len);
+    joined[first.len + second_len + third.len] = '\0';
+    return joined;
+}
+
 static bool add_name(struct name_list *names, const char *name, bool is_folder) {
     if (names->count == names->capacity) {
         size_t capacity = names->capacity == 0 ? 64 : names->capacity * 2;
@@ -134,8 +146,8 @@ static bool add_name(struct name_list *names, const char *name, bool is_folder) 
         names->items = grown;
         names->capacity = capacity;
     }
-    char *copy = NULL;
-    if (asprintf(&copy, "%s%s", name, is_folder ? "/" : "") < 0) return false;
+    char *copy = join(text_of(name), is_folder ? "/" : "", TEXT(""));
+    if (copy == NULL) return false;
     names->items[names->count++] = copy;
     return true;
 }
@@ -189,15 +201,14 @@ static void visit_folder(const struct search *search, const char *path, const st
 
 static void visit_names(const struct search *search, const char *path, const struct name_list *names,
                         const struct folder *folder) {
-    size_t len = strlen(path);
-    while (len > 1 && path[len - 1] == '/') len--;
-    const char *slash = len == 1 && path[0] == '/' ? "" : "/";
+    struct text folder_path = text_of(path);
+    while (folder_path.len > 1 && path[folder_path.len - 1] == '/') folder_path.len--;
+    const char *slash = text_equal(folder_path, TEXT("/")) ? "" : "/";
     for (size_t i = 0; i < names->count; i++) {
-        const char *name = names->items[i];
-        size_t name_len = strlen(name);
-        bool is_folder = name[name_len - 1] == '/';
-        char *full = NULL;
-        if (asprintf(&full, "%.*s%s%.*s", (int)len, path, slash, (int)(name_len - is_folder), name) < 0) {
+        struct text name = text_of(names->items[i]);
+        bool is_folder = text_ends_with(name, TEXT("/"));
+        char *full = join(folder_path, slash, text_slice(name, 0, name.len - is_folder));
+        if (full == NULL) {
             tell(search, path, "cannot be listed: out of memory");
             return;
         }
