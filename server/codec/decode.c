@@ -17,6 +17,14 @@ static const struct kind_row kinds[] = {
     {TEXT_INIT("DeviceClass"), KIND_DEVICE_CLASS, decode_device_class},
 };
 
+// Rights of drivers: another group, one version.
+#define RBAC_API_VERSION "rbac.authorization.k8s.io/v1"
+static const struct kind_row rbac_kinds[] = {
+    {TEXT_INIT("Role"), KIND_ROLE, decode_role},
+    {TEXT_INIT("ClusterRole"), KIND_CLUSTER_ROLE, decode_role},
+    {TEXT_INIT("ClusterRoleBinding"), KIND_CLUSTER_ROLE_BINDING, decode_role_binding},
+};
+
 struct version_row {
     struct text api_version;
     enum resource_version version;
@@ -38,6 +46,12 @@ enum object_kind decode_kind(struct text api_version, struct text kind, enum res
             *ret_version = versions[i].version;
             return kinds[k].kind;
         }
+    }
+    if (!text_equal(api_version, TEXT(RBAC_API_VERSION))) return KIND_OTHER;
+    for (size_t k = 0; k < COUNT_OF(rbac_kinds); k++) {
+        if (!text_equal(kind, rbac_kinds[k].name)) continue;
+        *ret_version = RESOURCE_V1;
+        return rbac_kinds[k].kind;
     }
     return KIND_OTHER;
 }
@@ -78,6 +92,11 @@ void decode_object_at(struct json_reader *reader, enum object_kind kind, enum re
         if (kinds[i].kind != kind) continue;
         found = true;
         kinds[i].decode(reader, ret_object);
+    }
+    for (size_t i = 0; i < COUNT_OF(rbac_kinds) && !found; i++) {
+        if (rbac_kinds[i].kind != kind) continue;
+        found = true;
+        rbac_kinds[i].decode(reader, ret_object);
     }
     if (!found) {
         enum json_mode mode = reader->mode;

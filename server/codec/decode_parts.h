@@ -61,5 +61,17 @@ void decode_resource_slice(struct json_reader *reader, struct object *ret);
 void decode_resource_claim(struct json_reader *reader, struct object *ret);
 void decode_resource_claim_template(struct json_reader *reader, struct object *ret);
 void decode_device_class(struct json_reader *reader, struct object *ret);
+void decode_role(struct json_reader *reader, struct object *ret);
+void decode_role_binding(struct json_reader *reader, struct object *ret);
+
+// Kinds that are followed, not judged: unknown fields are passed over in every mode.
+void decode_pod(struct json_reader *reader, struct object *ret);
+void decode_node(struct json_reader *reader, struct object *ret);
+void decode_namespace(struct json_reader *reader, struct object *ret);
+void decode_lease(struct json_reader *reader, struct object *ret);
+void decode_device_taint_rule(struct json_reader *reader, struct object *ret);
+
+// decode_pod_status.c
+void decode_pod_status(struct json_reader *reader, struct pod *ret);
 
 #endif

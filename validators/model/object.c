@@ -15,6 +15,9 @@ const struct object_meta *object_metadata(const struct object *object) {
     case KIND_DEVICE_TAINT_RULE: return &object->taint_rule.metadata;
     case KIND_LEDGER_POLICY: return &object->policy.metadata;
     case KIND_NODE_LEDGER: return &object->node_ledger.metadata;
+    case KIND_ROLE:
+    case KIND_CLUSTER_ROLE: return &object->role.metadata;
+    case KIND_CLUSTER_ROLE_BINDING: return &object->role_binding.metadata;
     case KIND_OTHER: break;
     }
     return NULL;

@@ -6,6 +6,7 @@
 #include "validators/model/node.h"
 #include "validators/model/pod.h"
 #include "validators/model/policy.h"
+#include "validators/model/rbac.h"
 #include "validators/model/resource_claim.h"
 #include "validators/model/resource_slice.h"
 
@@ -23,6 +24,10 @@ enum object_kind {
     KIND_DEVICE_TAINT_RULE,
     KIND_LEDGER_POLICY,
     KIND_NODE_LEDGER,
+    // Rights of drivers, read by `check`.
+    KIND_ROLE,
+    KIND_CLUSTER_ROLE,
+    KIND_CLUSTER_ROLE_BINDING,
 };
 
 // A Kubernetes minor that drawbridge knows: what a cluster is, whatever apiVersion it speaks.
@@ -56,6 +61,8 @@ struct object {
         struct device_taint_rule taint_rule;
         struct ledger_policy policy;
         struct node_ledger node_ledger;
+        struct role role;
+        struct role_binding role_binding;
     };
 };
 

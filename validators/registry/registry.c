@@ -43,6 +43,9 @@ static unsigned kind_bit(enum object_kind kind) {
     case KIND_RESOURCE_CLAIM: return ON_CLAIM;
     case KIND_RESOURCE_CLAIM_TEMPLATE: return ON_TEMPLATE;
     case KIND_DEVICE_CLASS: return ON_CLASS;
+    case KIND_ROLE:
+    case KIND_CLUSTER_ROLE: return ON_ROLE;
+    case KIND_CLUSTER_ROLE_BINDING: return ON_BINDING;
     default: break;
     }
     return 0;

@@ -37,6 +37,8 @@ typedef void rule_function(const struct rule_input *input, struct finding_list *
 #define ON_CLASS    0x08u
 #define ON_CREATE   0x10u
 #define ON_UPDATE   0x20u
+#define ON_ROLE     0x40u // Role and ClusterRole
+#define ON_BINDING  0x80u // ClusterRoleBinding
 
 // MAPPING rules (the first two tables of the catalogue) deny a slice on line only where its pool has one
 // slice.
