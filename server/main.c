@@ -14,6 +14,8 @@ static const struct command commands[] = {
     {"check", cmd_check, "judge manifests without a cluster"},
     {"serve", cmd_serve, "answer admission reviews over HTTPS"},
     {"explain", cmd_explain, "tell what a rule is and what to do about its findings"},
+    {"certs", cmd_certs, "make, show and verify certificates for the server"},
+    {"completion", cmd_completion, "print completions for a shell, the man page or the reference of flags"},
     {"version", cmd_version, "print versions"},
     {"help", cmd_help, "print this help, or that of a command"},
 };

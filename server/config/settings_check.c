@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "server/config/settings.h"
+#include "server/kube_version.h"
 #include "validators/core/text.h"
-
-#define FIRST_MINOR 36 // the first Kubernetes minor with node allocatable mappings
 
 static bool is_address(const char *text) {
     unsigned char bytes[16];
@@ -54,21 +53,6 @@ static bool check_certificates(const struct serve_settings *settings, struct fau
     return true;
 }
 
-bool settings_kubernetes_minor(const char *version, unsigned *ret_minor, struct fault *fault) {
-    const char *at = version[0] == 'v' ? version + 1 : version;
-    int64_t minor = 0, patch = 0;
-    size_t digits = strncmp(at, "1.", 2) == 0 ? strcspn(at + 2, ".") : 0;
-    bool readable = digits > 0 && digits < 4 && text_to_int64((struct text){at + 2, digits}, &minor) &&
-                    minor >= 0 && (at[2 + digits] == '\0' || text_to_int64(text_of(at + 3 + digits), &patch));
-    if (!readable)
-        return fault_set(fault, FAULT_USAGE, "\"%.64s\" is not a Kubernetes version such as 1.36", version);
-    if (minor < FIRST_MINOR)
-        return fault_set(fault, FAULT_USAGE, "\"%.64s\" is too old: mappings exist since Kubernetes 1.%d",
-                         version, FIRST_MINOR);
-    *ret_minor = (unsigned)minor;
-    return true;
-}
-
 static bool check_feature_gates(const struct setting_list *gates, struct fault *fault) {
     for (size_t i = 0; i < gates->count; i++) {
         const char *equals = strchr(gates->items[i], '=');
@@ -81,12 +65,12 @@ static bool check_feature_gates(const struct setting_list *gates, struct fault *
 }
 
 static bool check_cluster(const struct serve_settings *settings, struct fault *fault) {
-    unsigned minor;
+    int minor;
     const char *feed = settings->feed;
     if (strcmp(feed, "none") != 0 && (strncmp(feed, "dir:", 4) != 0 || feed[4] == '\0'))
         return fault_set(fault, FAULT_USAGE, "--feed: \"%.64s\" is neither none nor dir:FOLDER", feed);
     if (settings->kubernetes_version[0] != '\0' &&
-        !settings_kubernetes_minor(settings->kubernetes_version, &minor, fault))
+        !kube_version_parse(text_of(settings->kubernetes_version), &minor, fault))
         return fault_wrap(fault, "--kubernetes-version");
     return check_feature_gates(&settings->feature_gates, fault);
 }

@@ -345,7 +345,6 @@ Test(settings, check_says_what_does_not_fit) {
                                       "--kubernetes-version=2.36",
                                       "--kubernetes-version=1.36.x",
                                       "--kubernetes-version=1.",
-                                      "--kubernetes-version=1.9999",
                                       "--feature-gates=A",
                                       "--feature-gates==true",
                                       "--feature-gates=A=yes",
