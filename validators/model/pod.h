@@ -87,7 +87,8 @@ struct pod {
     struct resource_requirements resources;
     struct text phase;
     struct text nominated_node_name;
-    struct text resize; // status.resize, and the PodResizePending/InProgress conditions folded into it
+    struct text resize; // the reason of the condition PodResizePending; without it "InProgress" for
+                        // PodResizeInProgress
     struct pod_claim_status_list claim_statuses;
     struct opt_text extended_claim_name; // status.extendedResourceClaimStatus.resourceClaimName
     struct node_allocatable_claim_status_list allocatable_statuses;
