@@ -52,6 +52,13 @@ static void run_view_rules(const struct view *view, void *context) {
 
 void gate_judge(const struct gate *gate, const struct review *review, struct arena *arena,
                 struct finding_list *findings) {
+    if (!review->object_set) {
+        // Only a forged review says that something is created and does not say what.
+        struct path path = path_field(NULL, TEXT("object"));
+        finding_add(findings, FINDING_REQUIRED, &path, (struct text){"", 0},
+                    TEXT("the review has no object"));
+        return;
+    }
     bool has_old = review->operation == REVIEW_UPDATE && review->old_set;
     if (has_old && same_json(arena, spec_of(&review->object), spec_of(&review->old))) {
         // Nothing that a rule reads has changed: what was stored before may be wrong, but it must stay

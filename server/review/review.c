@@ -111,13 +111,20 @@ static void read_name(struct json_reader *reader, enum name_field last, struct g
     }
 }
 
-static const struct json_name user_names[] = {JSON_NAME("username")};
+enum { USER_NAME };
+static const struct json_name user_names[] = {JSON_NAME("username"), JSON_NAME("uid"), JSON_NAME("groups"),
+                                              JSON_NAME("extra")};
 static const struct json_fields user_fields = JSON_FIELDS(user_names);
 
 static void read_user(struct json_reader *reader, struct review *review) {
     uint64_t seen = JSON_BEGIN;
     unsigned field;
-    while (json_field(reader, &user_fields, &seen, &field)) json_text(reader, &review->user_name);
+    while (json_field(reader, &user_fields, &seen, &field)) {
+        if (field == USER_NAME)
+            json_text(reader, &review->user_name);
+        else
+            json_skip(reader);
+    }
 }
 
 // Decodes the object at hand. What is wrong with it is the tenant's, not the envelope's.
