@@ -10,6 +10,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -86,7 +87,8 @@ func makeLines(minors []string) []verdict.Line {
 		if *only {
 			object = tree.Encode(g.Valid(kind, version))
 		} else {
-			object = g.NextText(kind, version)
+			// A line feed between tokens would end the corpus line.
+			object = bytes.ReplaceAll(g.NextText(kind, version), []byte("\n"), []byte(" "))
 		}
 		lines[i] = verdict.Line{
 			ID:      fmt.Sprintf("%s-%s-%d-%06d", strings.ToLower(kind), version, *seed, i),
