@@ -69,10 +69,10 @@ Test(generation_regressed, lower_than_a_live_slice_is_denied) {
     cr_expect_eq(count_generation(&pools, 3, -1), 1);
     cr_expect_eq(count_generation(&pools, 5, -1), 0); // content may change at one generation
     cr_expect_eq(count_generation(&pools, 6, -1), 0);
-    cr_expect(text_equal(pools.without, TEXT("s")));
-    cr_expect_eq(pools.asked.scope.kind, SCOPE_NODE);
     struct judged judged;
     judge_generation(&judged, &pools, 3, -1);
+    cr_expect(text_equal(pools.without, TEXT("s")));
+    cr_expect_eq(pools.asked.scope.kind, SCOPE_NODE);
     const struct finding *finding = judged_only(&judged);
     cr_expect(text_equal(finding->path, TEXT("spec.pool.generation")));
     cr_expect(text_equal(finding->value, TEXT("3")));
