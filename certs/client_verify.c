@@ -51,7 +51,7 @@ static bool names_copy(const char *const *from, size_t count, struct names *ret_
     struct names names = {calloc(count + 1, sizeof(char *)), 0};
     if (names.items == NULL) return fault_set(fault, FAULT_MEMORY, "out of memory");
     for (; names.count < count; names.count++) {
-        names.items[names.count] = strdup(from[names.count]);
+        names.items[names.count] = strndup(from[names.count], strlen(from[names.count]));
         if (names.items[names.count] == NULL) {
             names_release(&names);
             return fault_set(fault, FAULT_MEMORY, "out of memory");
@@ -99,7 +99,7 @@ bool client_verifier_new(const struct client_verifier_files *files, struct clien
     verifier->told = files->told;
     verifier->context = files->context;
     verifier->first_read = true;
-    verifier->ca_file = strdup(files->ca_file);
+    verifier->ca_file = strndup(files->ca_file, strlen(files->ca_file));
     bool fine = verifier->ca_file != NULL;
     if (!fine) fault_set(fault, FAULT_MEMORY, "out of memory");
     fine = fine && names_copy(files->subject_names, files->subject_name_count, &verifier->names, fault);

@@ -135,7 +135,7 @@ static void *run(void *argument) {
 
 static char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
-    if (slash == NULL) return strdup(".");
+    if (slash == NULL) return strndup(".", 1);
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
@@ -168,7 +168,7 @@ bool file_watch_new(const struct file_watch_request *request, struct file_watch 
     if (!fine) fault_set(fault, FAULT_IO, "an event to follow files: %s", strerror(errno));
     for (size_t i = 0; fine && i < request->path_count; i++) {
         watch->path_count++;
-        watch->paths[i] = strdup(request->paths[i]);
+        watch->paths[i] = strndup(request->paths[i], strlen(request->paths[i]));
         watch->folders[i] = folder_of(request->paths[i]);
         fine = watch->paths[i] != NULL && watch->folders[i] != NULL;
         if (!fine) fault_set(fault, FAULT_MEMORY, "out of memory");

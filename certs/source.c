@@ -229,8 +229,8 @@ bool source_new(const struct source_files *files, struct source **ret_source, st
     source->context = files->context;
     bool fine = true;
     if (has_cert) {
-        source->cert_file = strdup(files->cert_file);
-        source->key_file = strdup(files->key_file);
+        source->cert_file = strndup(files->cert_file, strlen(files->cert_file));
+        source->key_file = strndup(files->key_file, strlen(files->key_file));
         fine = source->cert_file != NULL && source->key_file != NULL;
         if (!fine) fault_set(fault, FAULT_MEMORY, "out of memory");
         fine = fine && follow_files(source, files->poll_ms, fault);

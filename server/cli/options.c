@@ -173,7 +173,7 @@ static bool take(struct options *options, int value, const char *argument, struc
 
 // Splits a list's value at its commas into the list. The pieces are cut in place out of a copy.
 static bool add_items(struct options *options, const struct option_row *row, const char *text) {
-    char *copy = strdup(text);
+    char *copy = strndup(text, strlen(text));
     if (copy == NULL) return false;
     options->owned[options->owned_count++] = copy;
     const char **items = options->lists[row->id];

@@ -76,7 +76,7 @@ static bool list_copy(const char *const *items, size_t count, struct setting_lis
     struct setting_list list = {calloc(count + 1, sizeof(char *)), 0};
     if (list.items == NULL) return false;
     for (; list.count < count; list.count++) {
-        list.items[list.count] = strdup(items[list.count]);
+        list.items[list.count] = strndup(items[list.count], strlen(items[list.count]));
         if (list.items[list.count] == NULL) {
             list_release(&list);
             return false;
@@ -95,7 +95,7 @@ static bool set_list(struct setting_list *list, const char *const *items, size_t
 }
 
 static bool set_text(char **text, const char *value, struct fault *fault) {
-    char *copy = strdup(value);
+    char *copy = strndup(value, strlen(value));
     if (copy == NULL) return fault_set(fault, FAULT_MEMORY, "out of memory");
     free(*text);
     *text = copy;
@@ -127,7 +127,7 @@ static bool set_from_text(struct serve_settings *settings, const struct setting_
                           const char *text, enum setting_source source, struct fault *fault) {
     enum option_kind kind = option_rows[field->id].kind;
     if (kind != OPTION_IS_LIST) return setting_set(settings, field, &text, 1, source, fault);
-    char *copy = strdup(text);
+    char *copy = strndup(text, strlen(text));
     const char **items = calloc(strlen(text) + 1, sizeof *items);
     size_t count = 0;
     bool set = copy != NULL && items != NULL;

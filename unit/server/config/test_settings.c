@@ -192,7 +192,7 @@ Test(settings, print_can_be_fed_back) {
     // Everything but the sources is the same.
     memcpy(two.sources, one.sources, sizeof one.sources);
     free(two.config);
-    two.config = strdup("");
+    two.config = calloc(1, 1);
     out = open_memstream(&again, &len);
     cr_assert(settings_print(&two, out));
     fclose(out);
@@ -353,12 +353,12 @@ Test(settings, check_says_what_does_not_fit) {
                                       "--tls-begin-deadline=11s",
                                       "--request-deadline=31s"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        char *flag = strdup(good[i]);
+        char *flag = strndup(good[i], strlen(good[i]));
         cr_expect(checked(flag, &fault), "%s: %s", flag, fault.text);
         free(flag);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char *flag = strdup(bad[i]);
+        char *flag = strndup(bad[i], strlen(bad[i]));
         fault = (struct fault){0};
         cr_expect_not(checked(flag, &fault), "%s", flag);
         char name[64];
