@@ -33,22 +33,22 @@ type Server struct {
 	client *http.Client
 }
 
-// Connect returns the server that e2e/cluster runs for this minor. When none
-// runs, it starts one that ends by itself, and stop ends it before that.
+// Connect returns the server that e2e/cluster runs as oracle for this minor. When
+// none runs, it starts one that ends by itself, and stop ends it before that.
 func Connect(minor string) (s *Server, stop func(), err error) {
 	program, err := clusterProgram()
 	if err != nil {
 		return nil, nil, err
 	}
 	stop = func() {}
-	env, err := run(program, "env", "--kubernetes-version", minor)
+	env, err := run(program, "env", "--oracle", "--kubernetes-version", minor)
 	if err != nil {
-		env, err = run(program, "up", "--kubernetes-version", minor, "--oracle")
+		env, err = run(program, "up", "--oracle", "--kubernetes-version", minor)
 		if err != nil {
 			return nil, nil, err
 		}
 		stop = func() {
-			if _, err := run(program, "down", "--kubernetes-version", minor); err != nil {
+			if _, err := run(program, "down", "--oracle", "--kubernetes-version", minor); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		}
