@@ -15,13 +15,15 @@
 #define ARENA_BYTES (16u << 20)
 #define NAMES_MAX   256u
 
+#define NAME_BYTES 128u
+
 struct names {
-    char *items[NAMES_MAX];
+    char items[NAMES_MAX][NAME_BYTES];
     size_t count;
 };
 
 static int name_order(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp((const char *)a, (const char *)b);
 }
 
 static void list_folder(const char *relative, struct names *ret_names) {
@@ -32,14 +34,11 @@ static void list_folder(const char *relative, struct names *ret_names) {
     while ((entry = readdir(folder)) != NULL) {
         if (entry->d_name[0] == '.') continue;
         cr_assert(ret_names->count < NAMES_MAX);
-        ret_names->items[ret_names->count++] = strdup(entry->d_name);
+        char *name = ret_names->items[ret_names->count++];
+        cr_assert_lt((size_t)snprintf(name, NAME_BYTES, "%s", entry->d_name), NAME_BYTES);
     }
     closedir(folder);
     qsort(ret_names->items, ret_names->count, sizeof ret_names->items[0], name_order);
-}
-
-static void free_names(struct names *names) {
-    for (size_t i = 0; i < names->count; i++) free(names->items[i]);
 }
 
 // A rule that is off by default is switched on in its own fixtures.
@@ -166,7 +165,7 @@ Test(fixtures, every_offline_rule_has_fixtures_that_hold) {
     for (size_t i = 0; i < count; i++) {
         if (rules[i].needs_view) continue;
         char folder[256];
-        struct names names;
+        static struct names names;
         struct coverage coverage = {0};
         snprintf(folder, sizeof folder, "unit/testdata/rules/%s", rules[i].id);
         list_folder(folder, &names);
@@ -179,16 +178,15 @@ Test(fixtures, every_offline_rule_has_fixtures_that_hold) {
             cr_expect(coverage.fail[minor - 36], "%s has no fail case for 1.%d", rules[i].id, minor);
         }
         cr_expect(coverage.messages, "%s has no .want file with its messages", rules[i].id);
-        free_names(&names);
     }
 }
 
 Test(fixtures, nothing_is_left_over) {
-    struct names folders;
+    static struct names folders;
     list_folder("unit/testdata/rules", &folders);
     for (size_t i = 0; i < folders.count; i++) {
         char folder[256];
-        struct names files;
+        static struct names files;
         const struct rule *rule = registry_find(text_of(folders.items[i]));
         cr_expect(rule != NULL, "unit/testdata/rules/%s: no such rule", folders.items[i]);
         snprintf(folder, sizeof folder, "unit/testdata/rules/%s", folders.items[i]);
@@ -205,7 +203,5 @@ Test(fixtures, nothing_is_left_over) {
             cr_expect(fixture.ptr != NULL, "%s/%s has no fixture", folder, files.items[j]);
             test_file_free(fixture);
         }
-        free_names(&files);
     }
-    free_names(&folders);
 }
