@@ -37,7 +37,8 @@ void parity_compare_updates(struct text file, unsigned kinds, parity_update_judg
 // the running test on a difference, or when nothing was compared.
 void parity_expect(unsigned kinds, parity_judge *judge);
 
-// What they do: compare one file below the source tree. Fail the running test as parity_expect does.
+// What they do: compare one file below the source tree, and updates also with $DRAWBRIDGE_ORACLE. Fail the
+// running test as parity_expect does.
 void parity_expect_file(const char *relative, unsigned kinds, parity_judge *judge);
 void parity_expect_updates(const char *relative, unsigned kinds, parity_update_judge *judge);
 

@@ -248,9 +248,10 @@ void schema_object_meta_update(const struct object_meta *meta, const struct obje
     if (path == NULL) path = &METADATA;
     if (old->deletion_timestamp.len > 0) check_new_finalizers(meta, old, path, findings);
     check_same(meta->name, old->name, TEXT("name"), path, findings);
-    check_same(meta->namespace, old->namespace, TEXT("namespace"), path, findings);
-    // What the server fills in from the old object is no change: an absent UID, whatever creationTimestamp
-    // and generation, a deletionTimestamp that is set, and an absent grace period.
+    // What the server fills in is no change: an absent namespace or UID, whatever creationTimestamp and
+    // generation, a deletionTimestamp that is set, and an absent grace period.
+    if (meta->namespace.len > 0)
+        check_same(meta->namespace, old->namespace, TEXT("namespace"), path, findings);
     if (meta->uid.len > 0) check_same(meta->uid, old->uid, TEXT("uid"), path, findings);
     if (old->deletion_timestamp.len == 0)
         check_same(meta->deletion_timestamp, NO_VALUE, TEXT("deletionTimestamp"), path, findings);
