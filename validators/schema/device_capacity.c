@@ -26,20 +26,27 @@ static uint64_t power_of_ten(int32_t scale) {
     return power;
 }
 
-// What Go's Quantity.Value() returns, also where it does not fit: an int64 with a scale that is no multiple
-// of its suffixes becomes 0, anything else is cut to its low 64 bits.
-// Source: k8s.io/apimachinery v0.36.3 pkg/api/resource/{amount,math,scale_int}.go, AsScaledInt64,
-// scaledValue.
+#define NANO_PER_UNIT 1000000000
+#define NANO_DIGITS   9
+
+// What Go's Quantity.Value() returns, also where it does not fit. An int64 with a scale that is no multiple
+// of its suffixes becomes 0. A big decimal, which Go holds in nano, is cut to its low 64 bits: a positive one
+// after it was divided, a negative one before. Source: k8s.io/apimachinery v0.36.3
+// pkg/api/resource/{amount,math,scale_int}.go, AsScaledInt64, scaledValue.
 static int64_t go_value(struct quantity q) {
     int64_t value;
-    if (quantity_value(q, &value)) return value;
     if (q.digits_lost) return 0;
+    if (q.decimal && q.unscaled < 0) {
+        int64_t nano = (int64_t)((uint64_t)q.unscaled * power_of_ten(q.scale + NANO_DIGITS));
+        return nano / NANO_PER_UNIT + (nano % NANO_PER_UNIT != 0);
+    }
+    if (quantity_value(q, &value)) return value;
     if (!q.decimal && q.scale != 1 && q.scale != 2 && q.scale != 3 && q.scale != 6 && q.scale != 9) return 0;
     __int128 whole = q.unscaled;
     bool rest = false;
     for (int32_t i = q.scale; i < 0; i++) {
         rest = rest || whole % 10 != 0;
-        whole = whole / 10 - (whole % 10 < 0); // Go's big.Int rounds down here, and adds one below
+        whole /= 10;
     }
     return (int64_t)((uint64_t)whole * power_of_ten(q.scale) + rest);
 }

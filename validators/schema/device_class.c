@@ -20,11 +20,9 @@ static void check_class_name(struct text text, bool prefix, const struct path *p
 // is too long, and so does not end up in the name, comes that far. Source: k8s.io/apiserver v0.36.3
 // pkg/registry/rest/create.go, BeforeCreate.
 static void check_generate_name(const struct object_meta *meta, struct finding_list *findings) {
-    struct text text = meta->generate_name;
-    if (text_find(text, '/', 0) == text.len && text_find(text, '%', 0) == text.len) return;
     struct path metadata = path_field(NULL, TEXT("metadata"));
     struct path path = path_field(&metadata, TEXT("generateName"));
-    finding_add(findings, FINDING_INVALID, &path, text, TEXT("may not contain '/' or '%'"));
+    schema_form(why_not_path_segment(meta->generate_name, true), meta->generate_name, &path, findings);
 }
 
 static bool same_selectors(const struct device_selector_list *a, const struct device_selector_list *b) {
@@ -92,5 +90,6 @@ void schema_device_class_update(const struct device_class *device_class, const s
     meta.generation = old->metadata.generation; // the server keeps count itself
     schema_object_meta(&meta, false, check_class_name, minor, NULL, findings);
     schema_object_meta_update(&meta, &old->metadata, NULL, findings);
+    check_generate_name(&meta, findings);
     check_spec(device_class, old, minor, findings);
 }

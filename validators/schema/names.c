@@ -184,6 +184,13 @@ const char *why_not_uuid(struct text text) {
     return NULL;
 }
 
+const char *why_not_path_segment(struct text text, bool prefix) {
+    if (!prefix && (text_equal(text, TEXT(".")) || text_equal(text, TEXT(".."))))
+        return "may not be '.' or '..'";
+    bool fine = text_find(text, '/', 0) == text.len && text_find(text, '%', 0) == text.len;
+    return fine ? NULL : "may not contain '/' or '%'";
+}
+
 static bool holds(struct text text, struct text part) {
     for (size_t i = 0; i + part.len <= text.len; i++)
         if (memcmp(text.ptr + i, part.ptr, part.len) == 0) return true;

@@ -38,6 +38,10 @@ const char *why_not_label_value(struct text text);
 // Source: k8s.io/apimachinery v0.36.3 pkg/api/validate/strfmt.go, UUID.
 const char *why_not_uuid(struct text text);
 
+// What it does: why a text cannot stand in the path of a URL, or NULL. As a prefix it may be "." or "..".
+// Source: k8s.io/apimachinery v0.36.3 pkg/api/validate/content/path.go.
+const char *why_not_path_segment(struct text text, bool prefix);
+
 // What it does: why a text is not the name of an extended resource, or NULL: domain and name, not of
 // kubernetes.io, not "requests.…", and a label key when "requests." stands before it.
 // Source: k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/helper/helpers.go, IsExtendedResourceName.

@@ -325,11 +325,18 @@ void schema_resource_slice(const struct resource_slice *slice, enum resource_ver
     check_spec(&check);
 }
 
+// The name of a stored slice was judged when it was created. What every update has to pass remains.
+// Source: k8s.io/apiserver v0.36.3 pkg/registry/rest/update.go, validateCommonFields.
+static void check_stored_name(struct text text, bool prefix, const struct path *path,
+                              struct finding_list *findings) {
+    schema_form(why_not_path_segment(text, prefix), text, path, findings);
+}
+
 void schema_resource_slice_update(const struct resource_slice *slice, const struct resource_slice *old,
                                   enum resource_version version, int minor, struct finding_list *findings) {
     struct object_meta meta = slice->metadata;
     meta.generation = old->metadata.generation; // the server keeps count itself
-    schema_object_meta(&meta, false, schema_name_subdomain, minor, NULL, findings);
+    schema_object_meta(&meta, false, check_stored_name, minor, NULL, findings);
     schema_object_meta_update(&meta, &old->metadata, NULL, findings);
     bool newer = minor >= MINOR_37;
     bool unchanged = slice->spec_raw.len > 0 && text_equal(slice->spec_raw, old->spec_raw);

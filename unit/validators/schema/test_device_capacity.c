@@ -60,8 +60,13 @@ Test(device_capacity, duplicates_of_large_values) {
     BOTH("1e40", "'default':'1','validValues':['1','18446744073709551618']", "");
     BOTH("1e60", "'default':'0','validValues':['0','1234567890123456789012345678901234567890123456789']",
          P0 ".validValues[1] Duplicate");
-    BOTH("0", "'default':'-18446744073709551616.5','validValues':['-18446744073709551616.5','0']",
+    BOTH("1e60", "'default':'-1','validValues':['-9223372036854775809','-1']",
          P0 ".validValues[1] Duplicate");
+    BOTH("1e60", "'default':'1','validValues':['-18446744073709551616.5','1']",
+         P0 ".validValues[1] Duplicate");
+    BOTH("1e60", "'default':'1','validValues':['-123456789012345678901.5','1','4362896300']",
+         P0 ".validValues[2] Duplicate");
+    BOTH("1e60", "'default':'-1','validValues':['-1.0000000001','-1','0']", P0 ".validValues[2] Duplicate");
 }
 
 Test(device_capacity, ranges) {

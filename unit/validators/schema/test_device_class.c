@@ -75,6 +75,8 @@ Test(device_class, extended_resource) {
 Test(device_class, update) {
     EXPECT(class, 37, RESOURCE_V1, "'metadata':{'name':'b','generation':-1},'spec':{}",
            "'metadata':{'name':'a'},'spec':{}", "metadata.name Invalid");
+    EXPECT(class, 37, RESOURCE_V1, "'metadata':{'name':'a','generateName':'-/'},'spec':{}",
+           "'metadata':{'name':'a'},'spec':{}", "metadata.generateName Invalid");
     EXPECT(class, 37, RESOURCE_V1, "'metadata':{'name':'a','labels':{'-':'a'}},'spec':{}",
            "'metadata':{'name':'a'},'spec':{}", "metadata.labels Invalid");
 }

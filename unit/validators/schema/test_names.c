@@ -76,6 +76,15 @@ Test(names, uuids) {
         "g1234567-89ab-cdef-0123-456789abcdef");
 }
 
+Test(names, path_segments) {
+    cr_expect_null(why_not_path_segment(TEXT("a.b"), false));
+    cr_expect_null(why_not_path_segment(TEXT(".."), true));
+    cr_expect_not_null(why_not_path_segment(TEXT(".."), false));
+    cr_expect_not_null(why_not_path_segment(TEXT("."), false));
+    cr_expect_not_null(why_not_path_segment(TEXT("a/b"), false));
+    cr_expect_not_null(why_not_path_segment(TEXT("a%"), true));
+}
+
 Test(names, extended_resources) {
     char domain[300];
     FINE(why_not_extended_resource, "example.com/gpu", "a/B_c.d-e", "dom/requests.x");

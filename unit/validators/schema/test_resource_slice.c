@@ -124,6 +124,10 @@ Test(resource_slice, immutable) {
            "");
     EXPECT(slice, 36, RESOURCE_V1, "'metadata':{'name':'b','generation':-5},'spec':{" FIXED "}",
            META ",'spec':{" FIXED "}", "metadata.name Invalid");
+    EXPECT(slice, 36, RESOURCE_V1, "'metadata':{'name':'a','generateName':'-'},'spec':{" FIXED "}",
+           META ",'spec':{" FIXED "}", "");
+    EXPECT(slice, 36, RESOURCE_V1, "'metadata':{'name':'a','generateName':'%'},'spec':{" FIXED "}",
+           META ",'spec':{" FIXED "}", "metadata.generateName Invalid");
 }
 
 Test(resource_slice, update_of_a_device_in_use) {
