@@ -19,6 +19,7 @@
 #define OBJECT_MEMORY_BYTES ((size_t)256 * 1024 * 1024) // judging one object may take so much
 #define OUTPUT_BUFFER_BYTES ((size_t)64 * 1024)
 #define GROUP               "resource.k8s.io"
+#define RIGHTS_GROUP        "rbac.authorization.k8s.io"
 #define NEAR_KIND_EDITS     4u // a kind that is so close to one of ours is a slip
 
 struct check {
@@ -100,6 +101,9 @@ static const char *why_skipped(struct arena *arena, const struct document *docum
         return IS_AMONG(kind, judged_kinds) ? NULL : "no apiVersion: not a Kubernetes object";
     if (!text_starts_with(version, TEXT(GROUP "/"))) {
         if (kind.len == 0) return "no kind: not a Kubernetes object";
+        enum resource_version ignored;
+        bool rights = text_starts_with(version, TEXT(RIGHTS_GROUP "/"));
+        if (rights && decode_kind(version, kind, &ignored) != KIND_OTHER) return NULL;
         return format(arena, "", kind, " is not judged");
     }
     if (IS_AMONG(kind, other_kinds)) return format(arena, "", kind, " is not judged");
