@@ -104,7 +104,7 @@ static bool name_item(struct walk *walk, struct document *document, const struct
     memcpy(json, added.ptr, added.len);
     memcpy(json + added.len, rest.ptr, rest.len);
     document->json = (struct text){json, added.len + rest.len};
-    document->base += head->first_member;
+    document->cut = head->first_member;
     document->added = added.len;
     if (!head->has_kind) document->kind = kind;
     if (!head->has_api_version) document->api_version = list->api_version;
@@ -258,7 +258,7 @@ void documents_visit_text(const char *name, struct text text, const struct docum
     struct walk walk = {.file = name, .visitor = visitor, .lines = {.text = text}};
     struct yaml_cutter cutter = {.file = text};
     struct yaml_piece piece;
-    arena_init(&walk.arena, file_bytes * DOCUMENTS_MEMORY_FACTOR);
+    arena_init(&walk.arena, file_bytes * DOCUMENTS_MEMORY_FACTOR + DOCUMENTS_MEMORY_BYTES);
     while (yaml_next_piece(&cutter, &piece)) visit_piece(&walk, &piece);
     arena_release(&walk.arena);
     line_index_release(&walk.lines);
@@ -291,9 +291,8 @@ struct source_place document_place(const struct document *document, struct locat
     }
     place.width = width_of(text_slice(json, offset, end));
     // What was put in front is not in the file; the object itself is.
-    offset = offset < document->added ? 0 : offset - document->added;
-    if (document->added > 0 && offset == 0) place.width = 0;
-    offset += document->base;
+    if (offset < document->added) place.width = 1;
+    offset = document->base + (offset < document->added ? 0 : offset - document->added + document->cut);
     if (document->yaml == NULL) {
         line_index_place(document->lines, offset, &place.line, &place.column);
         return place;

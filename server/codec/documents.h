@@ -9,8 +9,10 @@
 #include "server/codec/yaml.h"
 #include "validators/core/fault.h"
 
-#define DOCUMENTS_FILE_BYTES     ((size_t)256 * 1024 * 1024) // longest file, when no other bound is given
-#define DOCUMENTS_MEMORY_FACTOR  6u       // a YAML document may take so many times the longest file
+#define DOCUMENTS_FILE_BYTES ((size_t)256 * 1024 * 1024) // longest file, when no other bound is given
+#define DOCUMENTS_MEMORY_FACTOR                                                                              \
+    6u // a YAML document may take so many times the longest file, and this beside it
+#define DOCUMENTS_MEMORY_BYTES   ((size_t)4 * 1024 * 1024)
 #define DOCUMENTS_FOLDER_DEPTH   64u      // folders in folders
 #define DOCUMENTS_FOLDER_ENTRIES 1000000u // names in one folder
 #define DOCUMENTS_LIST_DEPTH     4u       // Lists in Lists
@@ -27,6 +29,7 @@ struct document {
     struct line_index *lines;     // of the file
     const struct yaml_json *yaml; // NULL when the file holds JSON
     size_t base;                  // offset of the object in the YAML's JSON, or in the file
+    size_t cut;                   // bytes of the object that were replaced by what was put in front
     size_t added;                 // bytes that were put in front of the object's first member
 };
 

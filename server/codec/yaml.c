@@ -19,6 +19,7 @@
 #define RATIO_LEAST       0.10
 
 #define WORDS_KEY_SHAPE   "a key is a mapping or a list; only scalars can be keys"
+#define WORDS_TRAILING    "text follows the end of the document; put a line of --- between documents"
 #define WORDS_MERGE_SHAPE "a merge key (<<) takes a mapping or a list of mappings"
 
 static bool aliases_are_excessive(const struct bridge *bridge) {
@@ -262,7 +263,7 @@ static bool has_tab_before(struct text line) {
 }
 
 // What libyaml has to say, in one line.
-static bool fail_parser(struct bridge *bridge, struct text yaml) {
+static bool fail_parser(struct bridge *bridge, struct text yaml, bool seen) {
     const yaml_parser_t *parser = &bridge->parser;
     const char *problem = parser->problem == NULL ? "the text is no YAML" : parser->problem;
     if (parser->error == YAML_MEMORY_ERROR) return fault_set(bridge->fault, FAULT_MEMORY, "out of memory");
@@ -278,6 +279,7 @@ static bool fail_parser(struct bridge *bridge, struct text yaml) {
         return fault_set(bridge->fault, FAULT_INPUT, "%s (byte 0x%02x)", problem,
                          parser->problem_value < 0 ? 0u : (unsigned)parser->problem_value);
     }
+    if (seen && strcmp(problem, "did not find expected <document start>") == 0) problem = WORDS_TRAILING;
     (void)bridge_fail(bridge, &parser->problem_mark, FAULT_INPUT, problem);
     if (has_tab_before(line_of_input(yaml, parser->problem_mark.line)))
         return fault_set(bridge->fault, FAULT_INPUT, "%s; YAML takes no tabs as indentation, use blanks",
@@ -296,9 +298,7 @@ static bool on_event(struct bridge *bridge, const yaml_event_t *event, bool *see
     case YAML_SEQUENCE_END_EVENT: return on_end(bridge, event);
     case YAML_ALIAS_EVENT: return on_alias(bridge, event);
     case YAML_DOCUMENT_START_EVENT:
-        if (*seen)
-            return bridge_fail(bridge, &event->start_mark, FAULT_INPUT,
-                               "text follows the end of the document; put a line of --- between documents");
+        if (*seen) return bridge_fail(bridge, &event->start_mark, FAULT_INPUT, WORDS_TRAILING);
         *seen = true;
         return true;
     case YAML_NO_EVENT:
@@ -313,7 +313,7 @@ static bool read_events(struct bridge *bridge, struct text yaml, bool *ret_seen)
     bool done = false;
     while (!done) {
         yaml_event_t event;
-        if (!yaml_parser_parse(&bridge->parser, &event)) return fail_parser(bridge, yaml);
+        if (!yaml_parser_parse(&bridge->parser, &event)) return fail_parser(bridge, yaml, *ret_seen);
         done = event.type == YAML_STREAM_END_EVENT;
         bool fine = on_event(bridge, &event, ret_seen);
         yaml_event_delete(&event);
