@@ -10,7 +10,7 @@
 // Wrong: a live slice says generation 5, and a new one of the same driver, pool and node says 2.
 // Right: 5 again, or 6.
 //
-// What to do: raise the generation above the number in the message, or delete the pool's slices first.
+// What to do: use the generation that the message names, or a higher one, or delete the pool's slices first.
 //
 // Reads: spec.driver, spec.pool, spec.nodeName, spec.nodeSelector, spec.allNodes; the live slices of the
 // pool.

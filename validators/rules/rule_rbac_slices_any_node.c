@@ -21,7 +21,8 @@
 // Default: warn. Policy may set deny, warn, audit or off.
 //
 // Source: kubernetes v1.36.3 plugin/pkg/admission/noderestriction/admission.go (it holds kubelets to their
-// own node, and nobody else); pkg/serviceaccount/util.go, NodeNameKey.
+// own node, and nobody else); k8s.io/apiserver v0.36.3
+// pkg/authentication/serviceaccount/util.go, NodeNameKey.
 #include "validators/rules/rights.h"
 
 static bool writes(const struct policy_rule *rule) {

@@ -23,7 +23,7 @@
 // Default: deny. Policy may set deny, warn, audit or off.
 //
 // Source: kubernetes v1.36.3 pkg/apis/core/validation/validation.go, validateResourceQuantityHugePageValue
-// and ValidateResourceRequirements (what it demands of containers).
+// and validateResourceRequirements (what it demands of containers).
 #include "validators/rules/mapping.h"
 
 static int64_t greatest_common_divisor(int64_t a, int64_t b) {

@@ -3,7 +3,7 @@
 //
 // Three slips look like this:
 //   - memory below 1Mi: "4" is four bytes, and so is the 1 that an empty mapping gets by default;
-//   - cpu above 10,000 cores: "2000" was meant as thousandths, or bytes went under the wrong name;
+//   - cpu above 10,000 cores: "20000" was meant as thousandths, or bytes went under the wrong name;
 //   - hugepages below one page: "256" was meant as pages, and the unit is bytes.
 //
 // Suspicious:
