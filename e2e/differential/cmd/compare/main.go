@@ -49,7 +49,7 @@ func run() (same bool, err error) {
 			return false, err
 		}
 		for minor := range strings.SplitSeq(*minors, ",") {
-			if !slices.ContainsFunc(lines, func(l verdict.Line) bool { _, ok := l.Verdict[minor]; return ok }) {
+			if !slices.ContainsFunc(lines, func(l verdict.Line) bool { _, ok := l.Verdict[minor]; return ok && l.OldObject == nil }) {
 				continue
 			}
 			summary, err := compare(program, minor, lines)
@@ -68,13 +68,14 @@ func run() (same bool, err error) {
 	return same, nil
 }
 
-// compare judges the lines that have a verdict of this minor.
+// compare judges the lines that have a verdict of this minor. Updates are left
+// out: `drawbridge check` judges objects as new ones.
 func compare(program, minor string, lines []verdict.Line) (verdict.Summary, error) {
 	var ids []string
 	var objects [][]byte
 	var server []verdict.Verdict
 	for _, line := range lines {
-		if v, ok := line.Verdict[minor]; ok {
+		if v, ok := line.Verdict[minor]; ok && line.OldObject == nil {
 			ids = append(ids, line.ID)
 			objects = append(objects, line.Object)
 			server = append(server, v)
