@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// unit-dimension: a capacity of one kind is mapped to a resource of another, and the multiplier does not
-// convert.
+// unit-dimension: a capacity in bytes is mapped to cpu, or one in cores to memory, without converting.
 //
 // A capacity in bytes that is mapped to cpu with the multiplier 1 makes billions of cores; a capacity in
 // cores that is mapped to memory with the multiplier 1 makes a handful of bytes. A mapping across kinds needs
