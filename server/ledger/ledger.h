@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger core: watch events in, state out. Pure: no I/O, no clock, no threads; the same functions serve the live
-// server, replay and tests. The time is what ledger_advance says.
+// The ledger core: watch events in, state out. Pure: no I/O, no clock, no threads; the same functions serve
+// the live server, replay and tests. The time is what ledger_advance says.
 //
-// Objects are kept compact (only the fields used); what is derived of them (rows, totals, divergence, freshness) is
-// kept per node and made anew only for nodes that an event touched, so the cost of an event does not depend on how
-// many nodes there are.
-// Thread: one at a time; the store holds the mutex.
+// Objects are kept compact (only the fields used); what is derived of them (rows, totals, divergence,
+// freshness) is kept per node and made anew only for nodes that an event touched, so the cost of an event
+// does not depend on how many nodes there are. Thread: one at a time; the store holds the mutex.
 #ifndef DRAWBRIDGE_LEDGER_LEDGER_H
 #define DRAWBRIDGE_LEDGER_LEDGER_H
 
@@ -23,8 +22,8 @@ struct ledger_event {
 };
 
 struct ledger_options {
-    int minor;              // 36 or 37; newer ones run as the newest known
-    uint64_t seed[2];       // of the hash tables: names come from tenants
+    int minor;               // 36 or 37; newer ones run as the newest known
+    uint64_t seed[2];        // of the hash tables: names come from tenants
     size_t memory_cap_bytes; // 0: no cap
 };
 
@@ -43,10 +42,11 @@ enum ledger_outcome {
 };
 
 // What it does: applies one event. The object is only read during the call.
-enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event, struct fault *fault);
+enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event,
+                                 struct fault *fault);
 
-// A list that replaces what is known of one kind: begin, apply each item as EVENT_ADDED, end. What was not among the
-// items is deleted at the end. Until then the old state answers.
+// A list that replaces what is known of one kind: begin, apply each item as EVENT_ADDED, end. What was not
+// among the items is deleted at the end. Until then the old state answers.
 void ledger_list_begin(struct ledger *ledger, enum object_kind kind);
 void ledger_list_end(struct ledger *ledger, enum object_kind kind);
 // Gives a begun list up; nothing is deleted.
@@ -55,7 +55,8 @@ void ledger_list_cancel(struct ledger *ledger, enum object_kind kind);
 // What it does: moves the ledger's clock. Units: milliseconds of wall time. Never goes back.
 void ledger_advance(struct ledger *ledger, int64_t now_ms);
 
-// What it does: tells whether a kind's cache is synced, and when its watch was last alive (event or bookmark).
+// What it does: tells whether a kind's cache is synced, and when its watch was last alive (event or
+// bookmark).
 void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced);
 void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t now_ms);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one mutex: the ledger behind it, the feeds that write, the gate that judges and records in one critical section.
-// store.c is the only file that locks it.
-// Thread: every function may be called by any thread unless it says otherwise.
+// The one mutex: the ledger behind it, the feeds that write, the gate that judges and records in one critical
+// section. store.c is the only file that locks it. Thread: every function may be called by any thread unless
+// it says otherwise.
 #ifndef DRAWBRIDGE_LEDGER_STORE_H
 #define DRAWBRIDGE_LEDGER_STORE_H
 
@@ -23,8 +23,8 @@ void store_list_cancel(struct store *store, enum object_kind kind);
 void store_set_synced(struct store *store, enum object_kind kind, bool synced);
 void store_watch_alive(struct store *store, enum object_kind kind);
 
-// What it does: runs a function while the mutex is held. The function must be short, must not block and must not call
-// the store. The gate judges here; exports copy one node per call.
+// What it does: runs a function while the mutex is held. The function must be short, must not block and must
+// not call the store. The gate judges here; exports copy one node per call.
 void store_with_ledger(struct store *store, void (*run)(struct ledger *ledger, void *context), void *context);
 
 // What it does: waits, outside the mutex, until the cache of a kind has reached this resourceVersion, at most
