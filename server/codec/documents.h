@@ -10,8 +10,8 @@
 #include "validators/core/fault.h"
 
 #define DOCUMENTS_FILE_BYTES ((size_t)256 * 1024 * 1024) // longest file, when no other bound is given
-#define DOCUMENTS_MEMORY_FACTOR                                                                              \
-    6u // a YAML document may take so many times the longest file, and this beside it
+// What one YAML document may take: so many times the longest file, and so many bytes beside it.
+#define DOCUMENTS_MEMORY_FACTOR  6u
 #define DOCUMENTS_MEMORY_BYTES   ((size_t)4 * 1024 * 1024)
 #define DOCUMENTS_FOLDER_DEPTH   64u      // folders in folders
 #define DOCUMENTS_FOLDER_ENTRIES 1000000u // names in one folder
