@@ -121,7 +121,7 @@ static bool matches(struct text text, const char *pattern) {
         if (*pattern == '*') {
             retry = ++pattern;
             retry_at = at;
-        } else if (*pattern == text.ptr[at]) {
+        } else if (*pattern != '\0' && *pattern == text.ptr[at]) { // paths may hold NUL
             pattern++;
             at++;
         } else if (retry != NULL) {
