@@ -275,6 +275,16 @@ static uint32_t width_of(struct text value) {
     return width;
 }
 
+// Text in YAML mostly has no quotes, but its JSON has.
+static bool is_quoted(const struct document *document, const struct source_place *place) {
+    struct text line = line_index_line(document->lines, place->line);
+    size_t at = 0;
+    for (uint32_t column = 1; column < place->column && at < line.len; column++) do
+            at++;
+        while (at < line.len && ((unsigned char)line.ptr[at] & 0xc0) == 0x80);
+    return at < line.len && (line.ptr[at] == '"' || line.ptr[at] == '\'');
+}
+
 struct source_place document_place(const struct document *document, struct locator *locator, struct text path,
                                    bool of_key) {
     struct json_spot spot = locator_find(locator, path);
@@ -301,5 +311,7 @@ struct source_place document_place(const struct document *document, struct locat
     if (found == NULL) return place;
     place.line = found->line;
     place.column = found->column;
+    if (place.width > 2 && json.ptr[key ? spot.key : spot.value] == '"' && !is_quoted(document, &place))
+        place.width -= 2;
     return place;
 }
