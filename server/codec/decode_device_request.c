@@ -99,7 +99,6 @@ enum part {
     PART_CAPACITY,
     PART_DERIVED,
     PART_NAME,
-    PART_EXACTLY,
     PART_FIRST_AVAILABLE,
 };
 
@@ -115,8 +114,7 @@ static void decode_part(struct json_reader *reader, enum part part, struct exact
     case PART_CAPACITY: decode_capacity(reader, request); break;
     case PART_DERIVED: decode_derived(reader, &request->derived_attributes); break;
     case PART_NAME: json_text(reader, &request->name); break;
-    case PART_EXACTLY:
-    case PART_FIRST_AVAILABLE: json_skip(reader); break;
+    case PART_FIRST_AVAILABLE: break; // read by the caller: it is no part of the exact request
     }
 }
 
