@@ -27,9 +27,12 @@ static inline char next_byte(const struct json_reader *reader) {
     return reader->at < reader->end ? *reader->at : '\0';
 }
 
-static inline void skip_blanks(struct json_reader *reader) {
-    if (reader->at<reader->end && * reader->at> ' ') return;
+// Passes over blanks and tells the byte that is next, as next_byte.
+static inline char skip_blanks(struct json_reader *reader) {
+    char byte = next_byte(reader);
+    if (byte > ' ') return byte;
     reader->at = json_scan_blanks(reader->at, reader->end);
+    return next_byte(reader);
 }
 
 void json_init(struct json_reader *reader, struct text input, struct arena *arena,
@@ -250,8 +253,7 @@ static inline bool read_string(struct json_reader *reader, struct text *ret_text
 
 // Moves past the colon behind a key.
 static inline bool take_colon(struct json_reader *reader) {
-    skip_blanks(reader);
-    if (next_byte(reader) != ':') return fail_here(reader);
+    if (skip_blanks(reader) != ':') return fail_here(reader);
     reader->at++;
     skip_blanks(reader);
     return true;
@@ -264,8 +266,7 @@ static inline bool open_level(struct json_reader *reader, char close) {
         return false;
     }
     reader->at++;
-    skip_blanks(reader);
-    if (next_byte(reader) == close) {
+    if (skip_blanks(reader) == close) {
         reader->at++;
         return false;
     }
@@ -276,8 +277,7 @@ static inline bool open_level(struct json_reader *reader, char close) {
 
 // Moves to the next item of the level at hand, or closes the level and returns false.
 static inline bool next_item(struct json_reader *reader, char close) {
-    skip_blanks(reader);
-    char byte = next_byte(reader);
+    char byte = skip_blanks(reader);
     if (byte == ',') {
         reader->at++;
         skip_blanks(reader);
@@ -290,27 +290,29 @@ static inline bool next_item(struct json_reader *reader, char close) {
     return false;
 }
 
-// Equality of short texts of one length, without a call.
+// Equality of texts of one length, without a call. The last words may overlap the ones before.
 static inline bool same_bytes(const char *a, const char *b, size_t len) {
-    uint64_t x = 0;
-    uint64_t y = 0;
-    for (; len > 8; a += 8, b += 8, len -= 8) {
-        memcpy(&x, a, 8);
-        memcpy(&y, b, 8);
-        if (x != y) return false;
+    if (len >= 8) {
+        uint64_t x;
+        uint64_t y;
+        for (size_t at = 0; at < len - 8; at += 8) {
+            memcpy(&x, a + at, 8);
+            memcpy(&y, b + at, 8);
+            if (x != y) return false;
+        }
+        memcpy(&x, a + len - 8, 8);
+        memcpy(&y, b + len - 8, 8);
+        return x == y;
     }
     if (len >= 4) {
-        // Two halves that may overlap.
-        uint32_t halves[4];
-        memcpy(&halves[0], a, 4);
-        memcpy(&halves[1], b, 4);
-        memcpy(&halves[2], a + len - 4, 4);
-        memcpy(&halves[3], b + len - 4, 4);
-        return ((halves[0] ^ halves[1]) | (halves[2] ^ halves[3])) == 0;
+        uint32_t words[4];
+        memcpy(&words[0], a, 4);
+        memcpy(&words[1], b, 4);
+        memcpy(&words[2], a + len - 4, 4);
+        memcpy(&words[3], b + len - 4, 4);
+        return ((words[0] ^ words[1]) | (words[2] ^ words[3])) == 0;
     }
-    for (; len > 0; len--)
-        if (*a++ != *b++) return false;
-    return true;
+    return len == 0 || (a[0] == b[0] && a[len / 2] == b[len / 2] && a[len - 1] == b[len - 1]);
 }
 
 // True when this name stands behind the opening quote at hand: found letter by letter, without looking for
