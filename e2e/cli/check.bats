@@ -1,216 +1,212 @@
 #!/usr/bin/env bats
-# SPDX-License-Identifier: Apache-2.0
-# The command line as scripts see it: exit codes and every form of output, held against golden files.
-#
-#   UPDATE=1 bats e2e/cli    writes the golden files anew
+# `drawbridge check`: every form of output against golden files, exit codes, ways of input, and input that attacks.
 
-bats_require_minimum_version 1.5.0
+load ../lib/helpers
 
 setup() {
-    cd "$BATS_TEST_DIRNAME/manifests" || return 1
-    drawbridge=${DRAWBRIDGE:-$BATS_TEST_DIRNAME/../../build/release/drawbridge}
+    cd "$BATS_TEST_DIRNAME/input" || return
     unset NO_COLOR
 }
 
-# golden NAME CODE ARGUMENTS…: standard output must be golden/NAME, the exit code CODE.
-golden() {
-    local name=$1 code=$2 file=$BATS_TEST_DIRNAME/golden/$1
-    shift 2
-    local out=$BATS_TEST_TMPDIR/$name
-    run bash -c '"$@" >"$0" 2>"$0.err"' "$out" "$drawbridge" "$@"
-    [ "$status" -eq "$code" ] || { echo "exit code $status, not $code"; cat "$out" "$out.err"; return 1; }
-    # The texts of rules and the version belong to other tests.
-    sed -i -e '/^   {"id":/d' -e 's/"version":"[0-9.]*","rules"/"version":"VERSION","rules"/' "$out"
-    if [ -n "${UPDATE:-}" ]; then cp "$out" "$file"; fi
-    diff -u "$file" "$out"
+# quick CODE COMMAND…: the command ends within a second of its own time and with this code.
+quick() {
+    local code=$1 begin=$EPOCHREALTIME
+    shift
+    run timeout 10 "$@"
+    local taken_us=$((${EPOCHREALTIME/./} - ${begin/./}))
+    [ "$status" -eq "$code" ] || fail "exit code $status, not $code: $output" || return 1
+    [ "$taken_us" -lt "${QUICK_US:-1000000}" ] || fail "it took $taken_us µs"
 }
 
-is_json() { python3 -m json.tool >/dev/null; }
-
-@test "clean: exit code 0 in every form" {
-    for form in text json junit sarif; do golden "clean.$form" 0 check -f clean.yaml -o "$form"; done
+@test "text: value, line of the YAML, caret, hint, rule" {
+    run -1 "$DRAWBRIDGE" check -f slices.yaml
+    expect_golden check.text
 }
 
-@test "findings that deny: exit code 1 in every form" {
-    for form in text json junit sarif; do golden "findings.$form" 1 check -f findings.yaml -o "$form"; done
+@test "json: every document appears, other kinds as skipped" {
+    run -1 "$DRAWBRIDGE" check -f slices.yaml -o json
+    expect_golden check.json
+    jq -e '.results | length == 4 and all(has("findings"))' <<<"$output"
+    jq -e '.results[1] | .allowed and (.skipped | length > 0)' <<<"$output"
+    jq -e '.results[2].item == 0 and .results[3].item == 1 and .results[3].document == 3' <<<"$output"
 }
 
-@test "warnings: exit code 0, or the one that is asked for" {
-    for form in text json junit sarif; do golden "warnings.$form" 0 check -f warnings.json -o "$form"; done
-    golden warnings.text 7 check -f warnings.json --warn-exit-code 7
-    golden clean.text 0 check -f clean.yaml --warn-exit-code=7
-    golden findings.text 1 check -f findings.yaml --warn-exit-code=7
+@test "junit: a denial is a failure, a warning is not" {
+    run -1 "$DRAWBRIDGE" check -f slices.yaml -o junit
+    expect_golden check.junit.xml
+    python3 -c 'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); assert len(r.findall(".//failure")) == 2 and len(r.findall(".//skipped")) == 1' <<<"$output"
 }
 
-@test "unreadable text: exit code 3, which wins over 1, and the rest is judged" {
-    for form in text json junit sarif; do golden "broken.$form" 3 check -f broken.yaml -o "$form"; done
-    golden several.json 3 check -f broken.yaml -f findings.yaml -f none.yaml -f warnings.json -o json
+@test "sarif: levels are error and warning, rules are described" {
+    run -1 "$DRAWBRIDGE" check -f slices.yaml -o sarif
+    local all=$output
+    jq -e '.version == "2.1.0" and (.runs[0].tool.driver.rules | all(.id and .shortDescription.text and .help.text))' <<<"$all"
+    jq -e '.runs[0] as $r | $r.results | length == 4 and all(.ruleId as $id | $r.tool.driver.rules | any(.id == $id))' <<<"$all"
+    output=$(jq 'del(.runs[].tool.driver["rules", "version"])' <<<"$all")
+    expect_golden check.sarif.json
 }
 
-@test "usage: exit code 2, a reason and no result" {
-    for arguments in "check" "check --no-such-flag" "check -o yaml -f clean.yaml" \
-        "check -f clean.yaml --kubernetes-version 1.35" "check -f clean.yaml --kubernetes-version next" \
-        "check -f clean.yaml --warn-exit-code many" "check -f" "no-such-command" "explain no-such-rule" ""; do
-        # shellcheck disable=SC2086 # a list of words
-        run --separate-stderr "$drawbridge" $arguments
-        [ "$status" -eq 2 ]
-        [ -z "$output" ]
-        [ -n "$stderr" ]
-    done
+@test "for 1.37 the field of 1.36 is named, with what to write instead" {
+    run -1 "$DRAWBRIDGE" check -f slices.yaml --kubernetes-version 1.37
+    expect_golden check-137.text
 }
 
-@test "each form is what it says" {
-    for file in clean.yaml findings.yaml broken.yaml warnings.json folder none.yaml; do
-        "$drawbridge" check -f "$file" -o json | is_json
-        "$drawbridge" check -f "$file" -o sarif | is_json
-        "$drawbridge" check -f "$file" -o junit | python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin)'
-    done
-}
-
-@test "the JSON has the members that other tools rely on" {
-    "$drawbridge" check -f clean.yaml -f findings.yaml -f broken.yaml -f none.yaml -o json | python3 -c '
-import json, sys
-results = json.load(sys.stdin)["results"]
-assert len(results) == 15, len(results)
-for result in results:
-    for name in "file", "document", "apiVersion", "kind", "name", "allowed", "findings":
-        assert name in result, (name, result)
-    assert result["allowed"] == ("error" not in result and not any(f["severity"] == "deny" for f in result["findings"]))
-    for finding in result["findings"]:
-        for name in "rule", "severity", "reason", "field", "value", "message", "hint":
-            assert isinstance(finding[name], str), (name, finding)
-        assert len(finding["value"].encode()) <= 64
-        assert finding["line"] > 0 and finding["column"] > 0
-'
-}
-
-@test "SARIF names every rule" {
-    "$drawbridge" check -f clean.yaml -o sarif >"$BATS_TEST_TMPDIR/sarif"
-    "$drawbridge" explain -o json | python3 -c '
-import json, sys
-ids = {rule["id"] for rule in json.load(sys.stdin)["rules"]}
-driver = json.load(open(sys.argv[1]))["runs"][0]["tool"]["driver"]
-assert {rule["id"] for rule in driver["rules"]} == ids | {"unreadable"}
-assert all(rule["help"]["text"] for rule in driver["rules"])
-' "$BATS_TEST_TMPDIR/sarif"
-}
-
-@test "folders in byte order, with -R those below" {
-    golden folder.json 0 check -f folder -o json
-    golden folder-recursive.json 0 check -f folder/ -R -o json
-}
-
-@test "standard input" {
-    golden stdin.json 1 check -f - -o json <findings.yaml
-    golden stdin.text 0 check -f - <warnings.json
-    run "$drawbridge" check -f - </dev/null
-    [ "$status" -eq 0 ]
-}
-
-@test "versions of Kubernetes in every spelling; a newer one is judged by the newest known, and it is said" {
-    for version in 1.36 v1.36 1.36.3 v1.36.3-gke.1; do
-        golden clean.text 0 check -f clean.yaml --kubernetes-version "$version"
-    done
-    golden minor-37.text 1 check -f clean.yaml --kubernetes-version 1.37
-    golden minor-99.text 1 check -f clean.yaml --kubernetes-version v1.99.0
-}
-
-@test "pipes, devices and loops of links are refused at once" {
-    mkfifo "$BATS_TEST_TMPDIR/pipe.yaml"
-    ln -s . "$BATS_TEST_TMPDIR/loop"
-    ln -s self.yaml "$BATS_TEST_TMPDIR/self.yaml"
-    for name in "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/pipe.yaml" "$BATS_TEST_TMPDIR/self.yaml" /dev/zero; do
-        run timeout 5 "$drawbridge" check -R -f "$name"
-        [ "$status" -eq 3 ]
-    done
-    run "$drawbridge" check -R -f "$BATS_TEST_TMPDIR"
-    [[ $output == *"pipe.yaml: unreadable: a pipe with a name is not read"* ]]
-    [[ $output == *"loop: unreadable: the folder contains itself through a link"* ]]
-    [[ $output == *"self.yaml: unreadable: cannot be opened: Too many levels of symbolic links"* ]]
-}
-
-@test "bombs end in a clear error" {
-    python3 -c 'print("\n".join("a%d: &a%d [%s]" % (i, i, ",".join(["*a%d" % (i - 1)] * 9 if i else ["x"] * 9)) for i in range(30)))' \
-        >"$BATS_TEST_TMPDIR/laughs.yaml"
-    python3 -c 'print("[" * 1000000)' >"$BATS_TEST_TMPDIR/brackets.yaml"
-    python3 -c 'print("{\"a\":" * 1000000)' >"$BATS_TEST_TMPDIR/braces.json"
-    for bomb in laughs.yaml brackets.yaml braces.json; do
-        run timeout 5 "$drawbridge" check -f "$BATS_TEST_TMPDIR/$bomb"
-        [ "$status" -eq 3 ]
-        [[ $output == *unreadable:* ]]
-    done
-}
-
-@test "a bound on the length of files" {
-    head -c 2000 /dev/zero | tr '\0' '#' >"$BATS_TEST_TMPDIR/long.yaml"
-    run "$drawbridge" check -f "$BATS_TEST_TMPDIR/long.yaml" --max-file-bytes 1Ki
-    [ "$status" -eq 3 ]
-    [[ $output == *"longer than 1024 bytes; --max-file-bytes raises the bound"* ]]
-}
-
-@test "colours only on a terminal, and not with NO_COLOR" {
-    export TERM=xterm
-    run "$drawbridge" check -f findings.yaml
-    [[ $output != *$'\033['* ]]
-    run script -qec "$drawbridge check -f findings.yaml" /dev/null
-    [[ $output == *$'\033['* ]]
-    NO_COLOR=1 run script -qec "$drawbridge check -f findings.yaml" /dev/null
-    [[ $output != *$'\033['* ]]
-    TERM=dumb run script -qec "$drawbridge check -f findings.yaml" /dev/null
-    [[ $output != *$'\033['* ]]
-}
-
-@test "what a tenant writes does not reach the terminal as it is" {
-    printf '%s' '{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"a\u001b[31m%n%s\n\u202e<&"}}' \
-        >"$BATS_TEST_TMPDIR/evil.json"
+@test "a clean file: exit 0 in every form" {
+    local form
     for form in text json junit sarif; do
-        run "$drawbridge" check -f "$BATS_TEST_TMPDIR/evil.json" -o "$form"
-        [ "$status" -eq 1 ]
-        [[ $output != *$'\033'* ]]
+        run -0 "$DRAWBRIDGE" check -f clean.yaml -o "$form"
     done
-    "$drawbridge" check -f "$BATS_TEST_TMPDIR/evil.json" -o junit |
-        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin)'
+    run -0 "$DRAWBRIDGE" check clean.yaml
+    expect_in "$output" "1 object judged for Kubernetes 1.36: 1 clean"
 }
 
-@test "a result that cannot be written is no success" {
-    run bash -c '"$0" check -f clean.yaml >/dev/full' "$drawbridge"
-    [ "$status" -eq 3 ]
-    [[ $output == *"cannot be written"* ]]
+@test "warnings end with 0 unless --warn-exit-code" {
+    run -0 "$DRAWBRIDGE" check -f warned.yaml
+    expect_in "$output" "[unit-suspicious]" "1 allowed with warnings"
+    run -9 "$DRAWBRIDGE" check -f warned.yaml --warn-exit-code 9
+    run -1 "$DRAWBRIDGE" check -f warned.yaml -f slices.yaml --warn-exit-code 9
+    run -0 "$DRAWBRIDGE" check -f clean.yaml --warn-exit-code 9
 }
 
-@test "explain lists rules, tells of one, and helps with slips" {
-    run "$drawbridge" explain
-    [ "$status" -eq 0 ]
-    [[ $output == *unit-bytes-fraction* ]]
-    [[ $output == *schema* ]]
-    run "$drawbridge" explain unit-bytes-fraction schema
-    [ "$status" -eq 0 ]
-    [[ $output == *500Mi* ]]
-    [[ $output == *"Action: deny"* ]]
-    run "$drawbridge" explain unit-byte-fraction
-    [ "$status" -eq 2 ]
-    [[ $output == *"did you mean unit-bytes-fraction?"* ]]
-    "$drawbridge" explain -o json | is_json
-    "$drawbridge" explain schema -o json | is_json
+@test "usage: exit 2, and a line that helps" {
+    run -2 "$DRAWBRIDGE" check
+    expect_in "$output" "-f FILE"
+    run -2 "$DRAWBRIDGE" check -f clean.yaml -o xml
+    expect_in "$output" '"xml" is not one of text|json|junit|sarif'
+    run -2 "$DRAWBRIDGE" check --nope
+    expect_in "$output" "unknown flag --nope" "--help"
+    run -2 "$DRAWBRIDGE" chekc
+    expect_in "$output" "did you mean check?"
+    run -2 "$DRAWBRIDGE" check -f clean.yaml --kubernetes-version 1.35
+    expect_in "$output" "1.36 is the oldest"
+    run -2 "$DRAWBRIDGE" check -f clean.yaml --kubernetes-version banana
+    expect_in "$output" "banana"
 }
 
-@test "version and help" {
-    run "$drawbridge" version
-    [ "$status" -eq 0 ]
-    [[ $output == "drawbridge "* ]]
-    [[ $output == *"Kubernetes 1.36 1.37"* ]]
-    "$drawbridge" version -o json | is_json
-    run "$drawbridge" --version
-    [ "$status" -eq 0 ]
-    for arguments in help --help -h "help check" "check --help"; do
-        # shellcheck disable=SC2086 # a list of words
-        run "$drawbridge" $arguments
-        [ "$status" -eq 0 ]
-        [[ $output == *"Usage: drawbridge"* ]]
+@test "unreadable: exit 3 wins over 1, and the rest is still judged" {
+    run -3 "$DRAWBRIDGE" check -f nowhere.yaml -f slices.yaml -o json
+    jq -e '.results[0] | .file == "nowhere.yaml" and (.allowed | not) and (.error | test("No such file"))' <<<"$output"
+    jq -e '.summary.denied == 2 and .summary.errors == 1' <<<"$output"
+    printf 'spec: [\n' >"$BATS_TEST_TMPDIR/broken.yaml"
+    run -3 "$DRAWBRIDGE" check -f "$BATS_TEST_TMPDIR/broken.yaml"
+    expect_in "$output" "broken.yaml:" "unreadable"
+}
+
+@test "standard input, YAML and JSON" {
+    run -1 bash -c '"$DRAWBRIDGE" check -f - -o json <slices.yaml'
+    jq -e '.results | length == 4 and all(.file == "-")' <<<"$output"
+    run -1 bash -c 'jq -c .request.object "$REPO/server/sample/reviews/slice-memory-500m.json" | "$DRAWBRIDGE" check -f -'
+    expect_in "$output" "[unit-bytes-fraction]" "did you mean 500Mi?"
+}
+
+@test "a folder gives its manifests in byte order, -R goes deeper" {
+    local folder=$BATS_TEST_TMPDIR/manifests
+    mkdir -p "$folder/deep/er"
+    cp clean.yaml "$folder/b.yaml"
+    cp clean.yaml "$folder/B.yml"
+    cp clean.yaml "$folder/a.txt"
+    cp warned.yaml "$folder/deep/er/c.yaml"
+    jq .request.object "$REPO/server/sample/reviews/slice-good.json" >"$folder/a.json"
+    run -0 "$DRAWBRIDGE" check -f "$folder" -o json
+    expect_equal "$(jq -r '[.results[].file | split("/") | last] | join(" ")' <<<"$output")" "B.yml a.json b.yaml"
+    run -0 "$DRAWBRIDGE" check -R -f "$folder" -o json
+    expect_equal "$(jq -r '[.results[].file | split("/") | last] | join(" ")' <<<"$output")" "B.yml a.json b.yaml c.yaml"
+}
+
+@test "YAML is read as kubectl reads it: 1.1 booleans, anchors, merge keys, many documents" {
+    cat >"$BATS_TEST_TMPDIR/yaml11.yaml" <<'YAML'
+# empty document
+---
+base: &base {driver: nic.example.com, allNodes: yes, pool: {name: p, generation: 0b1, resourceSliceCount: 0x1}}
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  <<: *base
+  devices: []
+...
+YAML
+    run -1 "$DRAWBRIDGE" check -f "$BATS_TEST_TMPDIR/yaml11.yaml" -o json
+    expect_equal "$(jq -r '[.results[].findings[] | "\(.field) \(.message)"] | join("|")' <<<"$output")" "base unknown field"
+}
+
+@test "a duplicate key and an unknown field are findings of rule schema" {
+    sed 's/driver: nic.example.com/driver: nic.example.com\n  driver: other.example.com\n  drivr: x/' clean.yaml >"$BATS_TEST_TMPDIR/twice.yaml"
+    run -1 "$DRAWBRIDGE" check -f "$BATS_TEST_TMPDIR/twice.yaml" -o json
+    jq -e '[.results[0].findings[] | select(.rule == "schema" and .reason == "StrictDecoding") | .field] | sort | . == ["spec.driver", "spec.drivr"]' <<<"$output" ||
+        fail "$output"
+}
+
+@test "YAML bombs end in a clear error within a second" {
+    local work=$BATS_TEST_TMPDIR
+    {
+        echo 'a0: &a0 [x,x,x,x,x,x,x,x,x,x]'
+        for i in $(seq 12); do
+            p="*a$((i - 1))"
+            echo "a$i: &a$i [$p,$p,$p,$p,$p,$p,$p,$p,$p,$p]"
+        done
+    } >"$work/laughs.yaml"
+    quick 3 "$DRAWBRIDGE" check -f "$work/laughs.yaml"
+    expect_in "$output" "laughs.yaml:" "aliases"
+    printf 'a: &a [*a]\n' >"$work/self.yaml"
+    quick 3 "$DRAWBRIDGE" check -f "$work/self.yaml"
+    local open
+    for open in '[' '{' '- ' '? ' '{a: '; do
+        python3 -c 'import sys; print(sys.argv[1] * 100000)' "$open" >"$work/deep.yaml"
+        quick 3 "$DRAWBRIDGE" check -f "$work/deep.yaml"
+        expect_in "$output" "deep.yaml:" "unreadable"
     done
-    run "$drawbridge" help
-    [[ $output == *"kubectl drawbridge"* ]]
-    run "$drawbridge" chek
-    [ "$status" -eq 2 ]
-    [[ $output == *"did you mean check?"* ]]
+    python3 -c 'print("{\"a\":" * 100000)' >"$work/deep.json"
+    quick 3 "$DRAWBRIDGE" check -f "$work/deep.json"
+    head -c 3000000 /dev/urandom >"$work/noise.yaml"
+    quick 3 "$DRAWBRIDGE" check -f "$work/noise.yaml"
+}
+
+@test "pipes with names, devices and loops of links end in a clear error within a second" {
+    local work=$BATS_TEST_TMPDIR
+    mkdir -p "$work/loop/a" "$work/pipes" "$work/empty"
+    mkfifo "$work/pipes/x.yaml"
+    quick 3 "$DRAWBRIDGE" check -f "$work/pipes/x.yaml"
+    expect_in "$output" "a pipe with a name is not read"
+    quick 3 "$DRAWBRIDGE" check -f "$work/pipes"
+    expect_in "$output" "a pipe with a name is not read"
+    quick 3 "$DRAWBRIDGE" check -f /dev/zero
+    expect_in "$output" "a device is not read"
+    cp clean.yaml "$work/loop/a/"
+    ln -s ../../loop "$work/loop/a/b"
+    quick 3 "$DRAWBRIDGE" check -R -f "$work/loop"
+    expect_in "$output" "the folder contains itself through a link" "1 clean"
+    ln -s self.yaml "$work/self.yaml"
+    quick 3 "$DRAWBRIDGE" check -f "$work/self.yaml"
+    expect_in "$output" "Too many levels of symbolic links"
+    quick 3 "$DRAWBRIDGE" check -f "$work/empty"
+    expect_in "$output" "no .yaml, .yml or .json file is in the folder"
+}
+
+@test "a file above --max-file-bytes is refused by name" {
+    head -c 4096 /dev/zero | tr '\0' '#' >"$BATS_TEST_TMPDIR/long.yaml"
+    run -3 "$DRAWBRIDGE" check -f "$BATS_TEST_TMPDIR/long.yaml" --max-file-bytes 1Ki
+    expect_in "$output" "long.yaml" "--max-file-bytes"
+}
+
+@test "control characters of a manifest do not reach the terminal" {
+    printf 'apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: "a\\e[31mb\\r\\n%%s%%n"}\nspec: {}\n' >"$BATS_TEST_TMPDIR/ansi.yaml"
+    local form
+    for form in text json junit sarif; do
+        run -1 "$DRAWBRIDGE" check -f "$BATS_TEST_TMPDIR/ansi.yaml" -o "$form"
+        if LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]' <<<"$output"; then
+            fail "control characters in the $form output: $(cat -v <<<"$output")"
+        fi
+    done
+}
+
+@test "output that cannot be written is an error" {
+    run bash -c '"$DRAWBRIDGE" check -f slices.yaml >/dev/full'
+    [ "$status" -eq 3 ] || fail "exit code $status, not 3"
+    expect_in "$output" "the result cannot be written"
+}
+
+@test "the sample cluster is clean" {
+    run -0 "$DRAWBRIDGE" check -R -f "$REPO/server/sample/cluster" -o json
+    jq -e '.summary.denied == 0 and .summary.errors == 0' <<<"$output"
 }
