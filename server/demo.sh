@@ -35,7 +35,9 @@ for review in server/sample/reviews/*.json; do
         (if .allowed then empty else (.status.message | split("\n")[] | "  " + .) end)' <<<"$answer"
 done
 printf '\nverdicts by rule\n'
-curl -fsS "http://$status/metrics" | grep '^drawbridge_rule_results_total' | sed 's/^/  /'
+curl -fsS "http://$status/metrics" |
+    sed -n 's/^drawbridge_rule_results_total{rule="\(.*\)",result="\(.*\)"} \([1-9].*\)/\1 \2 \3/p' |
+    while read -r rule result count; do printf '  %-24s %-5s %s\n' "$rule" "$result" "$count"; done
 if "$drawbridge" ledger show --ledger-dir "$demo_dir" >"$demo_dir/ledger" 2>/dev/null; then
     printf '\nledger\n'
     sed 's/^/  /' "$demo_dir/ledger"

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "certs/file_watch.h"
+#include "server/cli/address_file.h"
 #include "server/cli/command.h"
 #include "server/cli/options.h"
+#include "server/cli/serve_feed.h"
 #include "server/config/bounds.h"
 #include "server/config/settings.h"
 #include "server/http/server.h"
@@ -35,6 +37,7 @@ struct serve {
     struct client_verifier *retired_verifier; // until the next one is retired, or the end
     struct health health;
     struct collectors collectors;
+    struct serve_feed feed;
     struct http_server *server;
     struct file_watch *config_watch;
     _Atomic bool reload_wanted;
@@ -134,9 +137,12 @@ static bool start_judge(struct serve *serve, struct fault *fault) {
 
 // Where the state of the cluster comes from. Without a feed each object is judged by itself.
 static bool start_feed(struct serve *serve, struct fault *fault) {
-    if (strcmp(serve->settings.feed, "none") == 0) return true;
-    return fault_set(fault, FAULT_USAGE, "--feed: \"%.64s\" cannot be followed by this build; use none",
-                     serve->settings.feed);
+    struct gate *gate = &serve->judge.gate;
+    if (!serve_feed_start(&serve->feed, &serve->settings, gate->minor, &serve->health, &serve->collectors,
+                          fault))
+        return false;
+    gate->store = serve_feed_gate_store(&serve->feed);
+    return true;
 }
 
 static void judge_body(void *state, enum review_path path, struct text body, struct arena *arena,
@@ -205,6 +211,7 @@ static bool start(struct serve *serve, struct fault *fault) {
 static void stop(struct serve *serve) {
     file_watch_free(serve->config_watch);
     http_server_free(serve->server);
+    serve_feed_stop(&serve->feed);
     client_verifier_free(serve->verifier);
     client_verifier_free(serve->retired_verifier);
     source_free(serve->source);
@@ -213,7 +220,7 @@ static void stop(struct serve *serve) {
     arena_release(&serve->texts);
 }
 
-static void tell_where(const struct serve *serve) {
+static bool tell_where(const struct serve *serve, struct fault *fault) {
     char address[ADDRESS_BYTES];
     char status[ADDRESS_BYTES];
     struct source_facts facts;
@@ -224,6 +231,9 @@ static void tell_where(const struct serve *serve) {
     log_info(0, "serve", "Serving", LOG_STRING("address", address), LOG_STRING("status", status),
              LOG_STRING("version", DRAWBRIDGE_VERSION), LOG_NUMBER("minor", serve->judge.gate.minor),
              LOG_STRING("feed", serve->settings.feed));
+    const char *file = serve->settings.address_file;
+    return file[0] == '\0' || address_file_write(file, address, status, fault) ||
+           fault_wrap(fault, "--address-file");
 }
 
 static bool replace_verifier(struct serve *serve, const struct serve_settings *next,
@@ -318,12 +328,11 @@ static bool drain(struct serve *serve) {
 
 static int serve_with(struct serve *serve) {
     struct fault fault;
-    if (!start(serve, &fault)) {
+    if (!start(serve, &fault) || !tell_where(serve, &fault)) {
         fprintf(stderr, "drawbridge serve: %s\n", fault.text);
         stop(serve);
         return fault.code == FAULT_USAGE ? EXIT_USAGE : EXIT_UNREADABLE;
     }
-    tell_where(serve);
     run_until_told(serve);
     if (!drain(serve)) {
         // A handler that hangs would hold the orderly end for ever.

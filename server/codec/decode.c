@@ -6,23 +6,25 @@
 #include "server/codec/hints.h"
 
 struct kind_row {
+    const char *api_version; // NULL: any of resource.k8s.io that is served
     struct text name;
     enum object_kind kind;
     void (*decode)(struct json_reader *reader, struct object *ret);
 };
+#define RBAC "rbac.authorization.k8s.io/v1"
 static const struct kind_row kinds[] = {
-    {TEXT_INIT("ResourceSlice"), KIND_RESOURCE_SLICE, decode_resource_slice},
-    {TEXT_INIT("ResourceClaim"), KIND_RESOURCE_CLAIM, decode_resource_claim},
-    {TEXT_INIT("ResourceClaimTemplate"), KIND_RESOURCE_CLAIM_TEMPLATE, decode_resource_claim_template},
-    {TEXT_INIT("DeviceClass"), KIND_DEVICE_CLASS, decode_device_class},
-};
-
-// Rights of drivers: another group, one version.
-#define RBAC_API_VERSION "rbac.authorization.k8s.io/v1"
-static const struct kind_row rbac_kinds[] = {
-    {TEXT_INIT("Role"), KIND_ROLE, decode_role},
-    {TEXT_INIT("ClusterRole"), KIND_CLUSTER_ROLE, decode_role},
-    {TEXT_INIT("ClusterRoleBinding"), KIND_CLUSTER_ROLE_BINDING, decode_role_binding},
+    {NULL, TEXT_INIT("ResourceSlice"), KIND_RESOURCE_SLICE, decode_resource_slice},
+    {NULL, TEXT_INIT("ResourceClaim"), KIND_RESOURCE_CLAIM, decode_resource_claim},
+    {NULL, TEXT_INIT("ResourceClaimTemplate"), KIND_RESOURCE_CLAIM_TEMPLATE, decode_resource_claim_template},
+    {NULL, TEXT_INIT("DeviceClass"), KIND_DEVICE_CLASS, decode_device_class},
+    {NULL, TEXT_INIT("DeviceTaintRule"), KIND_DEVICE_TAINT_RULE, decode_device_taint_rule},
+    {"v1", TEXT_INIT("Node"), KIND_NODE, decode_node},
+    {"v1", TEXT_INIT("Pod"), KIND_POD, decode_pod},
+    {"v1", TEXT_INIT("Namespace"), KIND_NAMESPACE, decode_namespace},
+    {"coordination.k8s.io/v1", TEXT_INIT("Lease"), KIND_LEASE, decode_lease},
+    {RBAC, TEXT_INIT("Role"), KIND_ROLE, decode_role},
+    {RBAC, TEXT_INIT("ClusterRole"), KIND_CLUSTER_ROLE, decode_role},
+    {RBAC, TEXT_INIT("ClusterRoleBinding"), KIND_CLUSTER_ROLE_BINDING, decode_role_binding},
 };
 
 struct version_row {
@@ -39,19 +41,15 @@ static const struct version_row versions[] = {
 #define COUNT_OF(table) (sizeof(table) / sizeof(table)[0])
 
 enum object_kind decode_kind(struct text api_version, struct text kind, enum resource_version *ret_version) {
-    for (size_t i = 0; i < COUNT_OF(versions); i++) {
-        if (!text_equal(api_version, versions[i].api_version)) continue;
-        for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-            if (!text_equal(kind, kinds[k].name)) continue;
-            *ret_version = versions[i].version;
-            return kinds[k].kind;
-        }
-    }
-    if (!text_equal(api_version, TEXT(RBAC_API_VERSION))) return KIND_OTHER;
-    for (size_t k = 0; k < COUNT_OF(rbac_kinds); k++) {
-        if (!text_equal(kind, rbac_kinds[k].name)) continue;
-        *ret_version = RESOURCE_V1;
-        return rbac_kinds[k].kind;
+    const struct version_row *served = NULL;
+    for (size_t i = 0; i < COUNT_OF(versions); i++)
+        if (text_equal(api_version, versions[i].api_version)) served = &versions[i];
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const char *wanted = kinds[i].api_version;
+        if (!text_equal(kind, kinds[i].name)) continue;
+        if (wanted == NULL ? served == NULL : !text_equal(api_version, text_of(wanted))) continue;
+        *ret_version = served == NULL ? RESOURCE_V1 : served->version;
+        return kinds[i].kind;
     }
     return KIND_OTHER;
 }
@@ -92,11 +90,6 @@ void decode_object_at(struct json_reader *reader, enum object_kind kind, enum re
         if (kinds[i].kind != kind) continue;
         found = true;
         kinds[i].decode(reader, ret_object);
-    }
-    for (size_t i = 0; i < COUNT_OF(rbac_kinds) && !found; i++) {
-        if (rbac_kinds[i].kind != kind) continue;
-        found = true;
-        rbac_kinds[i].decode(reader, ret_object);
     }
     if (!found) {
         enum json_mode mode = reader->mode;

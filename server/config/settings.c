@@ -15,6 +15,7 @@ const struct setting_field setting_fields[] = {
     FIELD(BIND_ADDRESS, bind_address, false),
     FIELD(PORT, port, false),
     FIELD(STATUS_BIND_ADDRESS, status_bind_address, false),
+    FIELD(ADDRESS_FILE, address_file, false),
     FIELD(TLS_CERT_FILE, tls_cert_file, false),
     FIELD(TLS_PRIVATE_KEY_FILE, tls_private_key_file, false),
     FIELD(ENABLE_CLIENT_VERIFICATION, enable_client_verification, false),

@@ -28,6 +28,7 @@ struct serve_settings {
     char *bind_address;
     int64_t port;
     char *status_bind_address; // HOST:PORT; "0" is off
+    char *address_file;        // where to write the addresses; "" is nowhere
     char *feed;                // "none", "dir:FOLDER"
     char *tls_cert_file;
     char *tls_private_key_file;

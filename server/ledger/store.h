@@ -13,9 +13,16 @@ struct store;
 struct store *store_new(const struct ledger_options *options, struct fault *fault);
 void store_free(struct store *store);
 
-// What it does: one event, as ledger_apply. `json` is the object as it came (for the journal); may be empty.
+// What it does: one event, as ledger_apply. `json` is the object as it came (for the observer); may be empty.
+// A bookmark's object has its kind and nothing else.
 enum ledger_outcome store_apply(struct store *store, const struct ledger_event *event, struct text json,
                                 struct fault *fault);
+
+// What it does: tells somebody of each event, in the order in which the ledger took them. It runs while the
+// mutex is held: short, without waiting, without calling the store. NULL: nobody is told any more.
+typedef void store_observer(void *context, const struct ledger_event *event, struct text json,
+                            enum ledger_outcome outcome);
+void store_observe(struct store *store, store_observer *observer, void *context);
 
 void store_list_begin(struct store *store, enum object_kind kind);
 void store_list_end(struct store *store, enum object_kind kind);

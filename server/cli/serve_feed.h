@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `serve` knows of the cluster: the store, the feed that fills it, and what health and metrics show of
+// both.
+#ifndef DRAWBRIDGE_CLI_SERVE_FEED_H
+#define DRAWBRIDGE_CLI_SERVE_FEED_H
+
+#include "server/config/settings.h"
+#include "server/feed/feed_state.h"
+#include "server/http/exposition.h"
+#include "server/http/health.h"
+#include "server/ledger/store.h"
+#include "server/review/gate.h"
+
+struct dirfeed;
+
+struct serve_feed {
+    struct store *store; // NULL: there is no feed
+    struct dirfeed *dirfeed;
+    struct feed_state state;
+    struct gate_store gate_store; // for the gate, over the store
+    struct health *health;
+    struct collectors *collectors;
+    bool begun;
+};
+
+// What it does: makes the store and starts the feed that --feed names; none for "none". Owner: the caller,
+// serve_feed_stop, also after a failure. Errors: FAULT_USAGE, FAULT_IO, FAULT_MEMORY.
+bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, int minor,
+                      struct health *health, struct collectors *collectors, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+// Ends the feed, then the store. The gate must not be asked any more. A zeroed one is allowed.
+void serve_feed_stop(struct serve_feed *feed);
+
+// For struct gate; NULL when there is no feed.
+const struct gate_store *serve_feed_gate_store(const struct serve_feed *feed);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mutex around the ledger, and its clock.
+#include "server/ledger/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define KIND_COUNT  (KIND_NODE_LEDGER + 1)
+#define NANO_PER_MS 1000000
+
+struct store {
+    pthread_mutex_t mutex;
+    pthread_cond_t reached_more; // some kind has reached a higher version
+    struct ledger *ledger;
+    int64_t wall_ahead_ms; // of the monotonic clock, at the start: a clock that is set later changes nothing
+    int64_t reached[KIND_COUNT];
+    store_observer *observer;
+    void *observer_context;
+};
+
+static int64_t clock_ms(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / NANO_PER_MS;
+}
+
+struct store *store_new(const struct ledger_options *options, struct fault *fault) {
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
+        return NULL;
+    }
+    store->ledger = ledger_new(options, fault);
+    if (store->ledger == NULL) {
+        free(store);
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&store->mutex, NULL);
+    pthread_cond_init(&store->reached_more, &attributes);
+    pthread_condattr_destroy(&attributes);
+    store->wall_ahead_ms = clock_ms(CLOCK_REALTIME) - clock_ms(CLOCK_MONOTONIC);
+    return store;
+}
+
+void store_free(struct store *store) {
+    if (store == NULL) return;
+    ledger_free(store->ledger);
+    pthread_cond_destroy(&store->reached_more);
+    pthread_mutex_destroy(&store->mutex);
+    free(store);
+}
+
+// Takes the mutex and moves the ledger's clock.
+static int64_t begin(struct store *store) {
+    pthread_mutex_lock(&store->mutex);
+    int64_t now_ms = clock_ms(CLOCK_MONOTONIC) + store->wall_ahead_ms;
+    ledger_advance(store->ledger, now_ms);
+    return now_ms;
+}
+
+static void end(struct store *store) {
+    pthread_mutex_unlock(&store->mutex);
+}
+
+static void reach(struct store *store, enum object_kind kind, int64_t resource_version) {
+    if (resource_version <= store->reached[kind]) return;
+    store->reached[kind] = resource_version;
+    pthread_cond_broadcast(&store->reached_more);
+}
+
+static bool is_followed(enum object_kind kind) {
+    return kind > KIND_OTHER && kind < KIND_COUNT;
+}
+
+enum ledger_outcome store_apply(struct store *store, const struct ledger_event *event, struct text json,
+                                struct fault *fault) {
+    begin(store);
+    enum ledger_outcome outcome = ledger_apply(store->ledger, event, fault);
+    if (outcome != LEDGER_FAILED && is_followed(event->object->kind))
+        reach(store, event->object->kind, event->resource_version);
+    if (store->observer != NULL) store->observer(store->observer_context, event, json, outcome);
+    end(store);
+    return outcome;
+}
+
+void store_observe(struct store *store, store_observer *observer, void *context) {
+    begin(store);
+    store->observer = observer;
+    store->observer_context = context;
+    end(store);
+}
+
+void store_list_begin(struct store *store, enum object_kind kind) {
+    begin(store);
+    ledger_list_begin(store->ledger, kind);
+    end(store);
+}
+
+void store_list_end(struct store *store, enum object_kind kind) {
+    begin(store);
+    ledger_list_end(store->ledger, kind);
+    end(store);
+}
+
+void store_list_cancel(struct store *store, enum object_kind kind) {
+    begin(store);
+    ledger_list_cancel(store->ledger, kind);
+    end(store);
+}
+
+void store_set_synced(struct store *store, enum object_kind kind, bool synced) {
+    begin(store);
+    ledger_set_synced(store->ledger, kind, synced);
+    end(store);
+}
+
+void store_watch_alive(struct store *store, enum object_kind kind) {
+    int64_t now_ms = begin(store);
+    ledger_watch_alive(store->ledger, kind, now_ms);
+    end(store);
+}
+
+void store_with_ledger(struct store *store, void (*run)(struct ledger *ledger, void *context),
+                       void *context) {
+    begin(store);
+    run(store->ledger, context);
+    end(store);
+}
+
+bool store_wait_version(struct store *store, enum object_kind kind, int64_t resource_version, int wait_ms) {
+    if (!is_followed(kind)) return false;
+    int64_t end_ms = clock_ms(CLOCK_MONOTONIC) + wait_ms;
+    const struct timespec until = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * NANO_PER_MS};
+    begin(store);
+    int error = 0;
+    while (store->reached[kind] < resource_version && error == 0)
+        error = pthread_cond_timedwait(&store->reached_more, &store->mutex, &until);
+    bool reached = store->reached[kind] >= resource_version;
+    end(store);
+    return reached;
+}
