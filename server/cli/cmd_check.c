@@ -212,7 +212,12 @@ static void on_document(void *state, const struct document *document) {
                                   .lines = document->lines};
     enum resource_version version;
     result.skipped = why_skipped(&check->arena, document);
-    if (result.skipped == NULL) {
+    if (result.skipped != NULL && document->doubled != NULL) {
+        // Readers differ in which of the two counts, so it cannot be said that the object is none of ours.
+        struct path path = path_field(NULL, text_of(document->doubled));
+        finding_add(&findings, FINDING_STRICT_DECODING, &path, (struct text){0}, TEXT("duplicate field"));
+        result.skipped = NULL;
+    } else if (result.skipped == NULL) {
         if (decode_kind(document->api_version, document->kind, &version) == KIND_OTHER)
             find_unserved(&check->arena, document, &findings);
         else if (!judge_object(check, document, &result, &findings, &fault))

@@ -25,7 +25,9 @@ struct head {
     size_t first_member; // offset behind the opening brace
     bool has_api_version;
     bool has_kind;
-    bool empty; // no members
+    bool has_items;
+    bool empty;          // no members
+    const char *doubled; // one of the three that is there twice, or NULL
 };
 
 static void tell_error(const struct walk *walk, uint32_t line, uint32_t column, const char *text) {
@@ -50,34 +52,63 @@ static struct text string_inside(struct arena *arena, const char *begin, const c
     return out == NULL ? raw : (struct text){out, json_unescape(raw, out)};
 }
 
-// Reads the head of a well-formed object. Of a key that is there twice the first counts, as in the decoder.
-static void read_head(struct arena *arena, struct text json, struct head *head) {
-    const char *end = json.ptr + json.len;
-    const char *at = json_scan_blanks(json.ptr, end) + 1;
-    *head = (struct head){.first_member = (size_t)(at - json.ptr), .empty = true};
-    at = json_scan_blanks(at, end);
-    while (at < end && *at == '"') {
-        const char *key = at;
-        head->empty = false;
-        if (json_scan_value(&at, end, JSON_RAW_DEPTH_LIMIT) != JSON_FINE) return;
-        struct text name = string_inside(arena, key, at);
-        at = json_scan_blanks(at, end);
-        if (at == end || *at != ':') return;
-        const char *value = json_scan_blanks(at + 1, end);
-        at = value;
-        if (json_scan_value(&at, end, JSON_RAW_DEPTH_LIMIT) != JSON_FINE) return;
-        if (text_equal(name, TEXT("apiVersion")) && !head->has_api_version) {
-            head->has_api_version = true;
-            head->api_version = string_inside(arena, value, at);
-        } else if (text_equal(name, TEXT("kind")) && !head->has_kind) {
-            head->has_kind = true;
-            head->kind = string_inside(arena, value, at);
-        } else if (text_equal(name, TEXT("items")) && *value == '[' && head->items.ptr == NULL) {
-            head->items = (struct text){value, (size_t)(at - value)};
-        }
-        at = json_scan_blanks(at, end);
-        if (at < end && *at == ',') at = json_scan_blanks(at + 1, end);
+// Takes what matters of one member. Of a key that is there twice the first counts, as in the decoder; that it
+// is there twice is told.
+static void take_member(struct arena *arena, struct head *head, struct text key, struct text value) {
+    struct text name = string_inside(arena, key.ptr, key.ptr + key.len);
+    bool is_version = text_equal(name, TEXT("apiVersion"));
+    bool is_kind = text_equal(name, TEXT("kind"));
+    bool is_items = text_equal(name, TEXT("items"));
+    head->empty = false;
+    if ((is_version && head->has_api_version) || (is_kind && head->has_kind) ||
+        (is_items && head->has_items)) {
+        head->doubled = is_version ? "apiVersion" : is_kind ? "kind" : "items";
+        return;
     }
+    if (is_version) {
+        head->has_api_version = true;
+        head->api_version = string_inside(arena, value.ptr, value.ptr + value.len);
+    } else if (is_kind) {
+        head->has_kind = true;
+        head->kind = string_inside(arena, value.ptr, value.ptr + value.len);
+    } else if (is_items) {
+        head->has_items = true;
+        if (value.ptr[0] == '[') head->items = value;
+    }
+}
+
+static enum json_error stop_at(const char **ret_at, const char *at, const char *end) {
+    *ret_at = at;
+    return at < end ? JSON_SYNTAX : JSON_TRUNCATED;
+}
+
+// Moves *at past a value and reads its head when it is an object. Errors: as json_scan_value.
+static enum json_error scan_document(struct arena *arena, const char **at, const char *end,
+                                     struct head *head) {
+    *head = (struct head){.first_member = 1, .empty = true};
+    if (*at == end || **at != '{') return json_scan_value(at, end, JSON_RAW_DEPTH_LIMIT);
+    const char *next = json_scan_blanks(*at + 1, end);
+    for (bool first = true; first || *next == ','; first = false) {
+        if (first && next < end && *next == '}') break;
+        const char *key = first ? next : json_scan_blanks(next + 1, end);
+        if (key == end || *key != '"') return stop_at(at, key, end);
+        *at = key;
+        enum json_error error = json_scan_value(at, end, JSON_RAW_DEPTH_LIMIT);
+        if (error != JSON_FINE) return error;
+        const char *key_end = *at;
+        next = json_scan_blanks(key_end, end);
+        if (next == end || *next != ':') return stop_at(at, next, end);
+        const char *value = json_scan_blanks(next + 1, end);
+        *at = value;
+        error = json_scan_value(at, end, JSON_RAW_DEPTH_LIMIT - 1);
+        if (error != JSON_FINE) return error;
+        take_member(arena, head, (struct text){key, (size_t)(key_end - key)},
+                    (struct text){value, (size_t)(*at - value)});
+        next = json_scan_blanks(*at, end);
+        if (next == end || (*next != ',' && *next != '}')) return stop_at(at, next, end);
+    }
+    *at = next + 1;
+    return JSON_FINE;
 }
 
 // --- Lists ---
@@ -111,8 +142,8 @@ static bool name_item(struct walk *walk, struct document *document, const struct
     return true;
 }
 
-static void visit_object(struct walk *walk, struct document *document, const struct head *list,
-                         unsigned depth);
+static void visit_object(struct walk *walk, struct document *document, const struct head *head,
+                         const struct head *list, unsigned depth);
 
 static void visit_items(struct walk *walk, const struct document *document, const struct head *list,
                         unsigned depth) {
@@ -120,12 +151,13 @@ static void visit_items(struct walk *walk, const struct document *document, cons
     const char *at = json_scan_blanks(list->items.ptr + 1, end);
     while (at < end && *at != ']') {
         const char *begin = at;
-        if (json_scan_value(&at, end, JSON_RAW_DEPTH_LIMIT) != JSON_FINE) return;
+        struct head head;
+        if (scan_document(&walk->arena, &at, end, &head) != JSON_FINE) return;
         struct document item = *document;
         item.json = (struct text){begin, (size_t)(at - begin)};
         item.base = document->base + (size_t)(begin - document->json.ptr);
         item.in_list = true;
-        visit_object(walk, &item, list, depth + 1);
+        visit_object(walk, &item, &head, list, depth + 1);
         at = json_scan_blanks(at, end);
         if (at < end && *at == ',') at = json_scan_blanks(at + 1, end);
     }
@@ -143,26 +175,27 @@ static void tell_error_of(struct walk *walk, const struct document *document, co
     tell_error(walk, place.line, place.column, text);
 }
 
-static void visit_object(struct walk *walk, struct document *document, const struct head *list,
-                         unsigned depth) {
-    struct head head;
+static void visit_object(struct walk *walk, struct document *document, const struct head *head,
+                         const struct head *list, unsigned depth) {
     if (document->json.ptr[0] != '{') {
         tell_error_of(walk, document,
                       list == NULL ? "a document must be an object, with apiVersion and kind"
                                    : "an item of a List must be an object");
         return;
     }
-    read_head(&walk->arena, document->json, &head);
-    document->api_version = head.api_version;
-    document->kind = head.kind;
-    if (is_list(&head)) {
-        if (depth < DOCUMENTS_LIST_DEPTH)
-            visit_items(walk, document, &head, depth);
-        else
+    document->api_version = head->api_version;
+    document->kind = head->kind;
+    document->doubled = head->doubled;
+    if (is_list(head)) {
+        if (head->doubled != NULL)
+            tell_error_of(walk, document, "the List has apiVersion, kind or items twice");
+        else if (depth == DOCUMENTS_LIST_DEPTH)
             tell_error_of(walk, document, "Lists are nested too deeply");
+        else
+            visit_items(walk, document, head, depth);
         return;
     }
-    if (list != NULL && !name_item(walk, document, list, &head)) {
+    if (list != NULL && !name_item(walk, document, list, head)) {
         tell_error_of(walk, document, "the item needs more memory than a document may take");
         return;
     }
@@ -170,7 +203,8 @@ static void visit_object(struct walk *walk, struct document *document, const str
     walk->visitor->on_document(walk->visitor->state, document);
 }
 
-static void visit_document(struct walk *walk, struct text json, const struct yaml_json *yaml, size_t base) {
+static void visit_document(struct walk *walk, struct text json, const struct head *head,
+                           const struct yaml_json *yaml, size_t base) {
     struct document document = {.file = walk->file,
                                 .number = walk->number,
                                 .json = json,
@@ -178,7 +212,7 @@ static void visit_document(struct walk *walk, struct text json, const struct yam
                                 .yaml = yaml,
                                 .base = base};
     walk->item = 0;
-    visit_object(walk, &document, NULL, 0);
+    visit_object(walk, &document, head, NULL, 0);
 }
 
 // --- Pieces ---
@@ -204,7 +238,12 @@ static void visit_yaml(struct walk *walk, const struct yaml_piece *piece, const 
     }
     if (yaml.empty || text_equal(yaml.json, TEXT("null"))) return;
     walk->number++;
-    visit_document(walk, yaml.json, &yaml, 0);
+    struct head head;
+    const char *at = yaml.json.ptr;
+    if (scan_document(&walk->arena, &at, yaml.json.ptr + yaml.json.len, &head) == JSON_FINE)
+        visit_document(walk, yaml.json, &head, &yaml, 0);
+    else
+        tell_error(walk, piece->line, 1, "the document is nested too deeply");
 }
 
 static const char *json_words(enum json_error error) {
@@ -218,7 +257,9 @@ static bool visit_json(struct walk *walk, struct text text, struct json_stop *re
     const char *at = json_scan_blanks(text.ptr, end);
     for (bool first = true; at < end; first = false) {
         const char *begin = at;
-        enum json_error error = json_scan_value(&at, end, JSON_RAW_DEPTH_LIMIT);
+        struct head head;
+        arena_clear(&walk->arena);
+        enum json_error error = scan_document(&walk->arena, &at, end, &head);
         if (error != JSON_FINE && first) {
             *ret_stop = (struct json_stop){at, json_words(error)};
             return false;
@@ -228,8 +269,7 @@ static bool visit_json(struct walk *walk, struct text text, struct json_stop *re
             tell_error_at(walk, at, json_words(error));
             return true;
         }
-        arena_clear(&walk->arena);
-        visit_document(walk, (struct text){begin, (size_t)(at - begin)}, NULL,
+        visit_document(walk, (struct text){begin, (size_t)(at - begin)}, &head, NULL,
                        (size_t)(begin - walk->lines.text.ptr));
         at = json_scan_blanks(at, end);
     }

@@ -26,6 +26,7 @@ struct document {
     struct text json;        // one well-formed JSON object
     struct text api_version; // as the object says; an item of a typed List has its list's
     struct text kind;
+    const char *doubled; // "apiVersion", "kind" or "items" when the object has it twice; the first counts
     struct line_index *lines;     // of the file
     const struct yaml_json *yaml; // NULL when the file holds JSON
     size_t base;                  // offset of the object in the YAML's JSON, or in the file

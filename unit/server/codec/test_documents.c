@@ -237,3 +237,26 @@ Test(documents, standard_input) {
     documents_visit("-", &options, &visitor);
     expect_seen("-#1  A 1:1 {\"kind\":\"A\"}\n");
 }
+
+Test(documents, what_is_there_twice_is_told) {
+    visit_text("kind: List\nitems: []\nitems:\n- kind: A\n");
+    visit_text("{\"kind\":\"List\",\"kind\":\"Foo\",\"items\":[]}");
+    expect_seen("f#1 1:1 ! the List has apiVersion, kind or items twice\n"
+                "f#1 1:1 ! the List has apiVersion, kind or items twice\n");
+    visit_text("{\"kind\":\"List\",\"items\":null}\n{\"kind\":\"List\",\"items\":7}");
+    expect_seen(
+        "f#1  List 1:1 {\"kind\":\"List\",\"items\":null}\nf#2  List 2:1 {\"kind\":\"List\",\"items\":7}\n");
+}
+
+Test(documents, json_that_stops_anywhere) {
+    static const char whole[] = "{ \"kind\" : \"List\" , \"items\" : [ { \"kind\" : \"A\" } , { } ] }";
+    for (size_t len = 1; len < sizeof whole - 1; len++) {
+        struct document_options options = {0};
+        documents_visit_text("f", (struct text){whole, len}, &options, &visitor);
+        fflush(notes);
+        cr_expect(strstr(seen, " ! ") != NULL && strstr(seen, "{") == NULL, "%zu: %s", len, seen);
+        forget();
+    }
+    visit_text(whole);
+    expect_seen("f#1/0  A 1:33 { \"kind\" : \"A\" }\nf#1/1   1:52 { }\n");
+}
