@@ -58,7 +58,10 @@ enum ledger_outcome order_of(const struct ledger *ledger, const struct name *kno
         return LEDGER_APPLIED;
     }
     const struct tombstone *gone = uid.len == 0 ? NULL : tombstone_find(ledger, uid);
-    if (gone != NULL) return event->type == EVENT_DELETED ? LEDGER_REPEATED : LEDGER_OLDER;
+    // In a folder of manifests an object may come back as itself; its version then is higher than that of its
+    // end.
+    if (gone != NULL && (event->type == EVENT_DELETED || event->resource_version <= gone->resource_version))
+        return event->type == EVENT_DELETED ? LEDGER_REPEATED : LEDGER_OLDER;
     if (known_uid == NULL) return LEDGER_APPLIED;
     // Another object of the same name: the newer one is the one that lives.
     if (event->type == EVENT_DELETED || event->resource_version < known_version) return LEDGER_OLDER;
