@@ -17,6 +17,13 @@
 #define FILES_WANTED        4096u
 #define DRAIN_POLL_MS       20
 
+// MHD's epoll loop (daemon.c, MHD_epoll) asks for up to 128 events and, when it gets exactly so many, asks
+// again with its full time-out before it looks at the first ones: callers that all stir at once would stop a
+// thread until the next event, which may never come. With so few connections a thread that they, its
+// listening socket and its pipe stay below 128, that cannot happen.
+#define CONNECTIONS_PER_THREAD 125u
+#define THREADS_LIMIT          256u
+
 // MHD's own lines: they tell of callers that go away, so they are wanted only when somebody looks.
 __attribute__((format(printf, 2, 0))) static void log_mhd(void *cls, const char *format, va_list args) {
     (void)cls;
@@ -61,6 +68,22 @@ static enum MHD_Result accept_policy(void *cls, const struct sockaddr *address, 
     (void)address_bytes;
     struct http_server *server = cls;
     return atomic_load_explicit(&server->refusing, memory_order_relaxed) ? MHD_NO : MHD_YES;
+}
+
+// MHD parts the connections among the threads. More threads than processors cost little, so there are as many
+// as the connections need, unless their number was chosen: then it bounds the connections.
+static void fit_threads(struct http_options *options) {
+    options->connections = fitting_connections(options->connections);
+    if (options->threads == 0) {
+        unsigned needed = (options->connections + CONNECTIONS_PER_THREAD - 1) / CONNECTIONS_PER_THREAD;
+        options->threads = processor_count() > needed ? processor_count() : needed;
+    }
+    if (options->threads > THREADS_LIMIT) options->threads = THREADS_LIMIT;
+    if (options->threads > options->connections) options->threads = options->connections;
+    if (options->connections <= options->threads * CONNECTIONS_PER_THREAD) return;
+    log_error("http", "Fewer connections than asked for", "a thread holds 125 of them at most",
+              LOG_NUMBER("threads", options->threads), LOG_NUMBER("wanted", options->connections));
+    options->connections = options->threads * CONNECTIONS_PER_THREAD;
 }
 
 static bool start_daemon(struct http_server *server, struct fault *fault) {
@@ -127,11 +150,7 @@ bool http_server_new(const struct http_options *options, struct http_server **re
     server->status_fd = -1;
     atomic_init(&server->verifier, options->verifier);
     metrics_init(&server->metrics);
-    if (server->options.threads == 0) server->options.threads = processor_count();
-    server->options.connections = fitting_connections(options->connections);
-    // MHD parts the connections among the threads.
-    if (server->options.threads > server->options.connections)
-        server->options.threads = server->options.connections;
+    fit_threads(&server->options);
     account_init(&server->account, options->in_flight_bytes, options->small_review_bytes,
                  server->options.connections);
     if (!start(server, fault)) {

@@ -294,8 +294,14 @@ static enum review_error check_envelope(const struct decoding *decoding) {
 enum review_error review_decode(struct arena *arena, struct text body, int minor, bool with_objects,
                                 struct review *review, struct finding_list *findings) {
     *review = (struct review){.request_set = false};
-    struct decoding decoding = {
-        .review = review, .findings = findings, .minor = minor, .with_objects = with_objects};
+    // Member by member: the reader is large and json_init sets it up.
+    struct decoding decoding;
+    decoding.review = review;
+    decoding.findings = findings;
+    decoding.minor = minor;
+    decoding.with_objects = with_objects;
+    decoding.response_set = false;
+    decoding.object_raw = decoding.old_raw = (struct text){NULL, 0};
     struct fault fault;
     finding_list_init(&decoding.envelope, arena);
     json_init(&decoding.reader, body, arena, &decoding.envelope, JSON_WIRE);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define STEP_MS      10000
-#define BUFFER_BYTES ((size_t)1 << 20)
+#define BUFFER_BYTES ((size_t)256 << 10)
 
 struct tls_client {
     int fd;

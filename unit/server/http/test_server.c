@@ -560,3 +560,27 @@ Test(server, more_callers_than_connections_wait_and_none_is_lost, .timeout = 120
     tls_client_free(late);
     server_rig_stop(&rig);
 }
+
+Test(server, callers_that_stir_all_at_once_stop_no_thread, .timeout = 120) {
+    enum { CALLERS = 700 };
+    struct server_rig rig;
+    server_rig_init(&rig);
+    rig.options.connections = 300;
+    rig.options.threads = 0;
+    rig.options.deadlines.tls_begin_ms = 400;
+    server_rig_start(&rig);
+    struct tls_client_options plain = {.port = http_server_port(rig.server), .plain = true};
+    static struct tls_client *silent[CALLERS];
+    for (size_t i = 0; i < CALLERS; i++) {
+        silent[i] = tls_client_new(&plain);
+        cr_assert_not_null(silent[i], "%zu", i);
+    }
+    for (size_t i = 0; i < CALLERS; i++) {
+        cr_assert_geq(tls_client_wait_closed(silent[i], 10000), 0, "%zu was left open", i);
+        tls_client_free(silent[i]);
+    }
+    for (int i = 0; i < 500 && server_rig_metric(&rig, "drawbridge_connections") > 0; i++) usleep(10000);
+    cr_expect_eq(server_rig_metric(&rig, "drawbridge_connections"), 0);
+    cr_expect_eq(server_rig_metric(&rig, "drawbridge_deadline_closes_total{phase=\"tls_begin\"}"), CALLERS);
+    server_rig_stop(&rig);
+}
