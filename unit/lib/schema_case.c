@@ -88,9 +88,10 @@ static void compare(int line, struct finding_list *findings, const char *want) {
 static void judge(struct schema_case test, const struct object *object, const struct object *old,
                   struct finding_list *findings) {
     if (object->kind == KIND_RESOURCE_SLICE && old == NULL)
-        schema_resource_slice(&object->slice, object->version, test.minor, findings);
+        schema_resource_slice(&object->slice, object->version, test.minor, test.features, findings);
     else if (object->kind == KIND_RESOURCE_SLICE)
-        schema_resource_slice_update(&object->slice, &old->slice, object->version, test.minor, findings);
+        schema_resource_slice_update(&object->slice, &old->slice, object->version, test.minor, test.features,
+                                     findings);
     else if (old == NULL)
         schema_device_class(&object->device_class, object->version, test.minor, findings);
     else

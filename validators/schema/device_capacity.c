@@ -8,6 +8,7 @@ static const struct text NO_VALUE = {"", 0};
 
 struct policy_check {
     int minor;
+    bool fractional;
     struct quantity capacity;
     const struct capacity_request_policy *policy;
     const struct path *path;
@@ -51,17 +52,22 @@ static int64_t go_value(struct quantity q) {
     return (int64_t)((uint64_t)whole * power_of_ten(q.scale) + rest);
 }
 
-// Values are duplicates when they are the same whole number: fractions do not count while the feature
-// DRAFractionalCapacityRange is off.
+// Values are duplicates when they are the same whole number: fractions only count with the feature
+// DRAFractionalCapacityRange.
+static bool is_duplicate(const struct policy_check *check, struct quantity a, struct quantity b) {
+    return check->fractional ? quantity_compare(a, b) == 0 : go_value(a) == go_value(b);
+}
+
 static void check_duplicate_values(const struct policy_check *check, const struct path *path) {
     const struct quantity_list *list = &check->policy->valid_values;
     for (size_t i = 1; i < list->count; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (go_value(list->items[j]) != go_value(list->items[i])) continue;
+            if (!is_duplicate(check, list->items[j], list->items[i])) continue;
             struct path item = path_index(path, i);
             finding_add(check->findings, FINDING_DUPLICATE, &item,
                         quantity_text(check->findings->arena, list->items[i]),
-                        TEXT("is the same whole number as a value before"));
+                        check->fractional ? TEXT("is the same number as a value before")
+                                          : TEXT("is the same whole number as a value before"));
             break;
         }
     }
@@ -134,6 +140,12 @@ static void check_multiple(const struct policy_check *check, struct quantity val
     invalid(check, path, value, TEXT("value is not a multiple of the given step from min"));
 }
 
+static bool has_fractions(const struct capacity_request_policy *policy) {
+    const struct capacity_request_policy_range *range = &policy->valid_range;
+    return !quantity_is_whole(policy->default_value) || !quantity_is_whole(range->min) ||
+           !quantity_is_whole(range->step) || (range->max.set && !quantity_is_whole(range->max));
+}
+
 static void check_step(const struct policy_check *check, const struct path *range_path) {
     const struct capacity_request_policy_range *range = &check->policy->valid_range;
     struct quantity standard = check->policy->default_value;
@@ -145,6 +157,7 @@ static void check_step(const struct policy_check *check, const struct path *rang
     }
     if (quantity_compare(quantity_add(range->min, range->step), check->capacity) > 0)
         invalid(check, &path, range->step, TEXT("min and one step are larger than the capacity's value"));
+    if (check->fractional && has_fractions(check->policy)) return;
     if (newer) {
         bool safe = check_int64_range(check, standard, TEXT("default"), range_path);
         safe = check_int64_range(check, range->min, TEXT("min"), range_path) && safe;
@@ -247,6 +260,7 @@ void schema_device_capacity(const struct device_check *check) {
         struct path policy = path_field(&path, TEXT("requestPolicy"));
         if (shared.set && shared.value) {
             check_policy(&(struct policy_check){.minor = check->slice->minor,
+                                                .fractional = check->slice->fractional_ranges,
                                                 .capacity = item->value,
                                                 .policy = item->request_policy,
                                                 .path = &policy,

@@ -230,7 +230,7 @@ static void check_partition_type(const struct slice_check *check, const struct p
     if (!check->partition_type || !check->slice->partition_type_attribute.set) return;
     struct text name = check->slice->partition_type_attribute.value;
     struct path path = path_field(spec, TEXT("partitionTypeAttribute"));
-    if (check->declared && !text_equal(name, check->old->partition_type_attribute.value))
+    if (check->frozen_partition_type && !text_equal(name, check->old->partition_type_attribute.value))
         finding_add(check->findings, FINDING_FORBIDDEN, &path, name,
                     TEXT("may not be changed while the feature DRAPartitionableDevicesType is off"));
     if (!consumes_counters(check->slice)) {
@@ -277,7 +277,8 @@ static void check_skip_operations(const struct slice_check *check, const struct 
                     TEXT("NodePrepareResources cannot be skipped unless NodeUnprepareResources is also "
                          "skipped"));
     if (!check->declared) return;
-    const struct text_list *old = &check->old->skip_node_operations;
+    static const struct text_list none = {.set = false};
+    const struct text_list *old = check->old == NULL ? &none : &check->old->skip_node_operations;
     struct key_index index;
     key_index_init(&index, check->findings->arena, list->count);
     for (size_t i = 0; i < list->count; i++) key_index_add(&index, 0, list->items[i], i);
@@ -312,8 +313,21 @@ static void check_spec(const struct slice_check *check) {
     check_skip_operations(check, &spec);
 }
 
+// Whether fields of features that are off by default are there to be looked at.
+static void set_features(struct slice_check *check, enum slice_features features) {
+    const struct resource_slice *old = check->old;
+    bool newer = check->minor >= MINOR_37;
+    bool all = features == FEATURES_IN_USE;
+    check->list_attributes = all || (old != NULL && uses_list_attributes(old));
+    check->partition_type = newer && (all || (old != NULL && old->partition_type_attribute.set));
+    check->compatibility_groups = newer && (all || (old != NULL && uses_compatibility_groups(old)));
+    check->skip_operations = newer && (all || (old != NULL && old->skip_node_operations.count > 0));
+    check->fractional_ranges = newer && all;
+    check->frozen_partition_type = check->declared && !all;
+}
+
 void schema_resource_slice(const struct resource_slice *slice, enum resource_version version, int minor,
-                           struct finding_list *findings) {
+                           enum slice_features features, struct finding_list *findings) {
     struct object_meta meta = slice->metadata;
     meta.generation = 1; // whatever was given
     schema_object_meta(&meta, false, schema_name_subdomain, minor, NULL, findings);
@@ -322,6 +336,7 @@ void schema_resource_slice(const struct resource_slice *slice, enum resource_ver
                                 .v1beta1 = version == RESOURCE_V1BETA1,
                                 .declared = minor >= MINOR_37,
                                 .findings = findings};
+    set_features(&check, features);
     check_spec(&check);
 }
 
@@ -333,22 +348,19 @@ static void check_stored_name(struct text text, bool prefix, const struct path *
 }
 
 void schema_resource_slice_update(const struct resource_slice *slice, const struct resource_slice *old,
-                                  enum resource_version version, int minor, struct finding_list *findings) {
+                                  enum resource_version version, int minor, enum slice_features features,
+                                  struct finding_list *findings) {
     struct object_meta meta = slice->metadata;
     meta.generation = old->metadata.generation; // the server keeps count itself
     schema_object_meta(&meta, false, check_stored_name, minor, NULL, findings);
     schema_object_meta_update(&meta, &old->metadata, NULL, findings);
-    bool newer = minor >= MINOR_37;
     bool unchanged = slice->spec_raw.len > 0 && text_equal(slice->spec_raw, old->spec_raw);
     struct slice_check check = {.slice = slice,
                                 .old = old,
                                 .minor = minor,
                                 .v1beta1 = version == RESOURCE_V1BETA1,
-                                .declared = newer && !unchanged,
-                                .list_attributes = uses_list_attributes(old),
-                                .partition_type = newer && old->partition_type_attribute.set,
-                                .compatibility_groups = newer && uses_compatibility_groups(old),
-                                .skip_operations = newer && old->skip_node_operations.count > 0,
+                                .declared = minor >= MINOR_37 && !unchanged,
                                 .findings = findings};
+    set_features(&check, features);
     check_spec(&check);
 }

@@ -34,6 +34,8 @@ struct slice_check {
     bool partition_type;
     bool compatibility_groups;
     bool skip_operations;
+    bool fractional_ranges; // capacities may be requested in fractions: what only whole numbers break passes
+    bool frozen_partition_type; // kept from the old slice, and not to be changed
     struct finding_list *findings;
 };
 

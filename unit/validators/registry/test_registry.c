@@ -235,6 +235,30 @@ Test(registry, schema_checks_a_claims_status) {
     judged_release(&judged);
 }
 
+// What comes through a server has been through its checks: a field that is there is a feature that is on, and
+// the checks of a newer server are its own.
+Test(registry, schema_believes_the_server_on_line) {
+    struct judged judged;
+    struct finding_list findings;
+    judged_init(&judged, slice_with("\"attributes\":{\"x\":{\"ints\":[1,2]}}"), 37);
+    cr_expect_eq(schema_count(&judged), 1);
+    judged.input.online = true;
+    cr_expect_eq(schema_count(&judged), 0);
+    judged_release(&judged);
+    judged_init(&judged, slice_with("\"attributes\":{\"x\":{}}"), 37);
+    judged.input.online = true;
+    cr_expect_gt(schema_count(&judged), 0);
+    judged.input.minor = MINOR_NEWEST + 1;
+    finding_list_init(&findings, &judged.arena);
+    registry_check_schema(&judged.input, &findings);
+    cr_assert_gt(findings.count, 0);
+    for (size_t i = 0; i < findings.count; i++) cr_expect_eq(findings.items[i].severity, SEVERITY_WARN);
+    cr_expect_eq(findings.severity, SEVERITY_DENY);
+    judged.input.online = false;
+    cr_expect_gt(schema_count(&judged), 0);
+    judged_release(&judged);
+}
+
 // Every allocation of a judgement fails once: nothing crashes, and the list is never taken for empty.
 Test(registry, memory_runs_out_at_every_allocation) {
     struct judged judged;

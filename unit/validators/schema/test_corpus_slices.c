@@ -10,7 +10,7 @@
 
 static void judge(const struct object *object, int minor, struct finding_list *findings) {
     if (object->kind == KIND_RESOURCE_SLICE)
-        schema_resource_slice(&object->slice, object->version, minor, findings);
+        schema_resource_slice(&object->slice, object->version, minor, FEATURES_BY_DEFAULT, findings);
     else
         schema_device_class(&object->device_class, object->version, minor, findings);
 }
@@ -19,7 +19,8 @@ static void judge_update(const struct object *object, const struct object *old, 
                          struct finding_list *findings) {
     cr_assert_not(status, "neither kind has a status");
     if (object->kind == KIND_RESOURCE_SLICE)
-        schema_resource_slice_update(&object->slice, &old->slice, object->version, minor, findings);
+        schema_resource_slice_update(&object->slice, &old->slice, object->version, minor, FEATURES_BY_DEFAULT,
+                                     findings);
     else
         schema_device_class_update(&object->device_class, &old->device_class, object->version, minor,
                                    findings);

@@ -75,3 +75,12 @@ Test(counters, compatibility_groups) {
               ".consumesCounters[0].compatibilityGroups[1] Invalid");
     EXPECT(device, 37, RESOURCE_V1, many, old, D0 ".consumesCounters[0].compatibilityGroups TooMany");
 }
+
+Test(counters, compatibility_groups_in_use) {
+    EXPECT_IN_USE(device, 37, RESOURCE_V1,
+                  consumes("{'counterSet':'s','counters':{'a':{'value':1}},'compatibilityGroups':['a','b']}"),
+                  NULL, "");
+    EXPECT_IN_USE(device, 37, RESOURCE_V1,
+                  consumes("{'counterSet':'s','counters':{'a':{'value':1}},'compatibilityGroups':['A']}"),
+                  NULL, D0 ".consumesCounters[0].compatibilityGroups[0] Invalid");
+}

@@ -103,3 +103,17 @@ Test(device_attributes, lists_count_as_advanced) {
            joined("%s,'devices':[%s,%s]", head, list, repeated("{'name':'d%d'}", 64)),
            joined("%s,'devices':[%s]", head, list), "spec.devices TooMany");
 }
+
+// A server that has the feature on: its lists are values, off by default they are dropped.
+Test(device_attributes, lists_in_use) {
+    for (int minor = 36; minor <= 37; minor++) {
+        const char *list = attribute("{'ints':[1,2]},'y':{'strings':['a']}");
+        EXPECT(device, minor, RESOURCE_V1, list, NULL, A0 "[x] Invalid, " A0 "[y] Invalid");
+        EXPECT_IN_USE(device, minor, RESOURCE_V1, list, NULL, "");
+        EXPECT_IN_USE(device, minor, RESOURCE_V1, list, attribute("{'int':1}"), "");
+        EXPECT_IN_USE(device, minor, RESOURCE_V1, attribute("{}"), NULL, A0 "[x] Invalid");
+        EXPECT_IN_USE(device, minor, RESOURCE_V1, attribute("{'ints':[1],'int':1}"), NULL, A0 "[x] Invalid");
+        EXPECT_IN_USE(device, minor, RESOURCE_V1, attribute("{'strings':['" X65 "']}"), NULL,
+                      A0 "[x].strings[0] TooLong");
+    }
+}

@@ -132,3 +132,20 @@ Test(device_capacity, unchanged_is_not_looked_at_in_v137) {
     EXPECT(device, 37, RESOURCE_V1, "'name':'a','capacity':{'c':{'value':1},'-':{'value':1}}", old,
            C0 " Invalid");
 }
+
+// DRAFractionalCapacityRange may be on: what only breaks whole numbers passes.
+Test(device_capacity, fractions_in_use) {
+    const char *values = policy("8", "'default':'0.5','validValues':['0.5','1']");
+    EXPECT(device, 37, RESOURCE_V1, values, NULL, P0 ".validValues[1] Duplicate");
+    EXPECT_IN_USE(device, 37, RESOURCE_V1, values, NULL, "");
+    EXPECT_IN_USE(device, 36, RESOURCE_V1, values, NULL, P0 ".validValues[1] Duplicate");
+    EXPECT_IN_USE(device, 37, RESOURCE_V1, policy("8", "'default':'0.5','validValues':['0.5','500m']"), NULL,
+                  P0 ".validValues[1] Duplicate");
+    const char *range = policy("8", "'default':'1.5','validRange':{'min':'500m','max':'3','step':'500m'}");
+    EXPECT_IN_USE(device, 37, RESOURCE_V1, range, NULL, "");
+    range = policy("8", "'default':'3.5','validRange':{'min':'2','max':'6.5','step':'1.5'}");
+    EXPECT(device, 37, RESOURCE_V1, range, NULL, P0 ".validRange.step Invalid");
+    EXPECT_IN_USE(device, 37, RESOURCE_V1, range, NULL, "");
+    EXPECT_IN_USE(device, 37, RESOURCE_V1, policy("8", "'default':'3','validRange':{'min':'1','step':'3'}"),
+                  NULL, P0 ".validRange.step Invalid");
+}

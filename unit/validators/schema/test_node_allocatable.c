@@ -80,7 +80,7 @@ static struct text hint_of(const char *key, struct arena *arena) {
     struct resource_slice slice = {.devices = {.items = &device, .count = 1, .set = true}};
     struct finding_list findings;
     finding_list_init(&findings, arena);
-    schema_resource_slice(&slice, RESOURCE_V1, 36, &findings);
+    schema_resource_slice(&slice, RESOURCE_V1, 36, FEATURES_BY_DEFAULT, &findings);
     for (size_t i = 0; i < findings.count; i++)
         if (findings.items[i].type == FINDING_NOT_FOUND) return findings.items[i].hint;
     return (struct text){"", 0};

@@ -198,7 +198,7 @@ Test(resource_slice, memory_runs_out) {
         arena_init(&scarce, 1 << 20);
         scarce.fail_after = failing;
         finding_list_init(&findings, &scarce);
-        schema_resource_slice(&object.slice, object.version, 37, &findings);
+        schema_resource_slice(&object.slice, object.version, 37, FEATURES_BY_DEFAULT, &findings);
         bool sound = finding_list_is_sound(&findings);
         cr_assert(!sound || findings.count > 5);
         arena_release(&scarce);
@@ -206,4 +206,25 @@ Test(resource_slice, memory_runs_out) {
     }
     cr_expect_gt(failing, 20);
     arena_release(&arena);
+}
+
+// A server that has the features on lets them be set and changed.
+Test(resource_slice, partition_type_in_use) {
+    const char *rest = "'devices':[{'name':'a','attributes':{'p':{'string':'x'},'q':{'string':'x'}},"
+                       "'consumesCounters':[{'counterSet':'s','counters':{'a':{'value':1}}}]}]";
+    const char *old = joined(FIXED ",'partitionTypeAttribute':'d.example.com/p',%s", rest);
+    const char *changed = joined(FIXED ",'partitionTypeAttribute':'d.example.com/q',%s", rest);
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, old, NULL, "");
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, changed, old, "");
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, changed, joined(FIXED ",%s", rest), "");
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, FIXED ",'partitionTypeAttribute':'d.example.com/p'", NULL,
+                  "spec.partitionTypeAttribute Invalid");
+}
+
+Test(resource_slice, skipped_operations_in_use) {
+    const char *both = FIXED ",'skipNodeOperations':['NodePrepareResources','NodeUnprepareResources']";
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, both, NULL, "");
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, both, FIXED, "");
+    EXPECT_IN_USE(slice_spec, 37, RESOURCE_V1, FIXED ",'skipNodeOperations':['NodePrepareResources','x']",
+                  NULL, "spec.skipNodeOperations Invalid, spec.skipNodeOperations[1] NotSupported");
 }
