@@ -22,6 +22,7 @@ static const struct kind_row kinds[] = {
     {"v1", TEXT_INIT("Pod"), KIND_POD, decode_pod},
     {"v1", TEXT_INIT("Namespace"), KIND_NAMESPACE, decode_namespace},
     {"coordination.k8s.io/v1", TEXT_INIT("Lease"), KIND_LEASE, decode_lease},
+    {"drawbridge.dev/v1alpha1", TEXT_INIT("LedgerPolicy"), KIND_LEDGER_POLICY, decode_ledger_policy},
     {RBAC, TEXT_INIT("Role"), KIND_ROLE, decode_role},
     {RBAC, TEXT_INIT("ClusterRole"), KIND_CLUSTER_ROLE, decode_role},
     {RBAC, TEXT_INIT("ClusterRoleBinding"), KIND_CLUSTER_ROLE_BINDING, decode_role_binding},

@@ -71,6 +71,9 @@ void decode_namespace(struct json_reader *reader, struct object *ret);
 void decode_lease(struct json_reader *reader, struct object *ret);
 void decode_device_taint_rule(struct json_reader *reader, struct object *ret);
 
+// decode_policy.c: read strictly, because it is ours.
+void decode_ledger_policy(struct json_reader *reader, struct object *ret);
+
 // decode_pod_status.c
 void decode_pod_status(struct json_reader *reader, struct pod *ret);
 
