@@ -13,6 +13,7 @@ static int cmd_help(int argc, char **argv);
 static const struct command commands[] = {
     {"check", cmd_check, "judge manifests without a cluster"},
     {"serve", cmd_serve, "answer admission reviews over HTTPS"},
+    {"test", cmd_test, "run suites, which say what is answered in which state of a cluster"},
     {"explain", cmd_explain, "tell what a rule is and what to do about its findings"},
     {"certs", cmd_certs, "make, show and verify certificates for the server"},
     {"completion", cmd_completion, "print completions for a shell, the man page or the reference of flags"},

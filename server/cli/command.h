@@ -35,6 +35,7 @@ int cmd_check(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
+int cmd_test(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
 #endif
