@@ -172,6 +172,15 @@ assert all(rule["help"]["text"] for rule in driver["rules"])
         python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin)'
 }
 
+@test "long values are cut at 64 bytes, at a character" {
+    python3 -c 'import json; print(json.dumps({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "x" + "é" * 300}}))' |
+        "$drawbridge" check -f - -o json | python3 -c '
+import json, sys
+values = [f["value"] for r in json.load(sys.stdin)["results"] for f in r["findings"]]
+assert "x" + "é" * 31 in values, values
+'
+}
+
 @test "a result that cannot be written is no success" {
     run bash -c '"$0" check -f clean.yaml >/dev/full' "$drawbridge"
     [ "$status" -eq 3 ]
