@@ -123,7 +123,7 @@ static void log_judgement(const struct judgement *judgement) {
     const char *operation = review_operation_name(review->operation);
     if (judgement->decision == DECISION_FAILED) {
         log_error("review", "Not judged", "memory ran out or a bound was reached",
-                  LOG_FIELD("uid", review->uid), LOG_FIELD("claimUID", claim_uid),
+                  LOG_FIELD("uid", review->uid), LOG_FIELD(claim_uid.len > 0 ? "claimUID" : NULL, claim_uid),
                   LOG_STRING("operation", operation), LOG_STRING("resource", resource),
                   LOG_OBJECT("object", review->namespace, review->name),
                   LOG_STRING("answer", judgement->answer_allowed ? "allowed" : "denied"));
@@ -132,12 +132,13 @@ static void log_judgement(const struct judgement *judgement) {
     int verbosity = judgement->decision == DECISION_DENIED ? 0 : 4;
     if (!log_wants(verbosity)) return;
     char rules[256];
-    log_info(
-        verbosity, "review", judgement->decision == DECISION_DENIED ? "Denied" : "Allowed",
-        LOG_FIELD("uid", review->uid), LOG_FIELD("claimUID", claim_uid), LOG_STRING("operation", operation),
-        LOG_STRING("resource", resource), LOG_OBJECT("object", review->namespace, review->name),
-        LOG_STRING("decision", decision_name(judgement->decision)),
-        LOG_FIELD("rules", rules_of(judgement, rules, sizeof rules)), LOG_NUMBER("code", judgement->code));
+    log_info(verbosity, "review", judgement->decision == DECISION_DENIED ? "Denied" : "Allowed",
+             LOG_FIELD("uid", review->uid), LOG_FIELD(claim_uid.len > 0 ? "claimUID" : NULL, claim_uid),
+             LOG_STRING("operation", operation), LOG_STRING("resource", resource),
+             LOG_OBJECT("object", review->namespace, review->name),
+             LOG_STRING("decision", decision_name(judgement->decision)),
+             LOG_FIELD("rules", rules_of(judgement, rules, sizeof rules)),
+             LOG_NUMBER("code", judgement->code));
 }
 
 static enum MHD_Result send_answer(struct http_server *server, struct MHD_Connection *connection,
