@@ -284,10 +284,70 @@ static void decode_device_part(struct json_reader *reader, unsigned field, struc
     }
 }
 
-static void decode_device(struct json_reader *reader, struct device *device) {
+// What most devices of a slice have in common with the one before. What is written in the same way is not
+// read again: the devices share it.
+struct common_parts {
+    const struct device *before; // NULL before the first device
+    // As written in it, where nothing was noted; else empty.
+    struct text capacity;
+    struct text mappings;
+    struct text resources;
+};
+
+static bool share_part(struct json_reader *reader, unsigned field, const struct common_parts *common,
+                       struct device *device) {
+    if (common->before == NULL) return false;
+    switch (field) {
+    case DEVICE_CAPACITY:
+        if (!json_skip_same(reader, common->capacity)) return false;
+        device->capacity = common->before->capacity;
+        return true;
+    case DEVICE_MAPPINGS_36:
+        if (!json_skip_same(reader, common->mappings)) return false;
+        device->mappings_v136 = common->before->mappings_v136;
+        return true;
+    case DEVICE_RESOURCES_37:
+        if (!json_skip_same(reader, common->resources)) return false;
+        device->resources_v137 = common->before->resources_v137;
+        return true;
+    default: return false;
+    }
+}
+
+static void keep_part(unsigned field, struct text written, struct common_parts *common) {
+    if (field == DEVICE_CAPACITY) common->capacity = written;
+    if (field == DEVICE_MAPPINGS_36) common->mappings = written;
+    if (field == DEVICE_RESOURCES_37) common->resources = written;
+}
+
+static bool same_maps(const struct node_allocatable_map *a, const struct node_allocatable_map *b) {
+    return a->items == b->items && a->count == b->count && a->set == b->set;
+}
+
+static bool is_like(const struct device *device, const struct device *before) {
+    const struct opt_bool *shared = &device->allow_multiple_allocations;
+    const struct opt_bool *shared_before = &before->allow_multiple_allocations;
+    return device->capacity.items == before->capacity.items &&
+           device->capacity.count == before->capacity.count &&
+           same_maps(&device->mappings_v136, &before->mappings_v136) &&
+           same_maps(&device->resources_v137, &before->resources_v137) && shared->set == shared_before->set &&
+           shared->value == shared_before->value && device->node_name.set == before->node_name.set &&
+           text_equal(device->node_name.value, before->node_name.value);
+}
+
+static void decode_device(struct json_reader *reader, struct device *device, struct common_parts *common) {
+    struct common_parts kept = {.before = device};
     uint64_t seen = JSON_BEGIN;
     unsigned field;
-    while (json_field(reader, &DEVICE, &seen, &field)) decode_device_part(reader, field, device);
+    while (json_field(reader, &DEVICE, &seen, &field)) {
+        const char *begin = json_place(reader);
+        size_t noted = json_noted(reader);
+        if (!share_part(reader, field, common, device)) decode_device_part(reader, field, device);
+        struct text written = {begin, (size_t)(json_place(reader) - begin)};
+        if (written.len > 0 && *begin == '{' && noted == json_noted(reader)) keep_part(field, written, &kept);
+    }
+    device->like_before = common->before != NULL && is_like(device, common->before);
+    *common = kept;
 }
 
 enum { V1BETA1_NAME, V1BETA1_BASIC };
@@ -317,12 +377,14 @@ void decode_devices(struct json_reader *reader, struct device_list *ret) {
     ret->set = true;
     bool is_v1beta1 = (reader->when & WHEN_V1BETA1) != 0;
     struct json_iterator iterator = {0};
+    struct common_parts common = {.before = NULL};
     while (json_element(reader, &iterator)) {
         struct device *device = JSON_APPEND(reader, ret);
         if (device == NULL) return;
+        common.before = ret->count > 1 ? device - 1 : NULL; // the list may have moved
         if (is_v1beta1)
             decode_device_v1beta1(reader, device);
         else
-            decode_device(reader, device);
+            decode_device(reader, device, &common);
     }
 }

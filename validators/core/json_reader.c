@@ -138,6 +138,14 @@ void json_skip(struct json_reader *reader) {
         reader->at = at;
 }
 
+bool json_skip_same(struct json_reader *reader, struct text same) {
+    // It ends with its own bracket, so nothing that goes on behind it can be another value.
+    if (same.len == 0 || (size_t)(reader->end - reader->at) < same.len) return false;
+    if (memcmp(reader->at, same.ptr, same.len) != 0) return false;
+    reader->at += same.len;
+    return true;
+}
+
 bool json_raw(struct json_reader *reader, struct text *ret_raw) {
     const char *begin = reader->at;
     json_skip(reader);

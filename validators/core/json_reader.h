@@ -173,6 +173,15 @@ void *json_append(struct json_reader *reader, void *items, size_t *count, size_t
 // What it does: zeroed memory from the arena for one item of the model. Errors: as json_append.
 void *json_new(struct json_reader *reader, size_t size_bytes);
 
+// What it does: passes over the next value when it is written exactly as `same`, an object or array that this
+// reader has read from its first to its last byte; its members need not be read again then. False otherwise.
+bool json_skip_same(struct json_reader *reader, struct text same);
+
+// How much was noted so far, in findings and as unknown fields: a value that adds nothing was clean.
+static inline size_t json_noted(const struct json_reader *reader) {
+    return reader->findings->count + reader->findings->dropped_count + reader->unknown_count;
+}
+
 // What it does: adds a finding at the place that is being read. NULL when the list is full or memory ran out.
 struct finding *json_note(struct json_reader *reader, enum finding_type type, struct text value,
                           struct text detail);

@@ -122,6 +122,10 @@ struct node_allocatable_map {
 
 struct device {
     struct text name;
+    // Capacity, both forms of node-allocatable resources, allowMultipleAllocations and nodeName are those of
+    // the device before it in the list. Most slices have one kind of device, so a judge of these that found
+    // nothing there need not look again. False also means that nobody compared.
+    bool like_before;
     struct device_attribute_map attributes;
     struct device_capacity_map capacity;
     struct device_counter_consumption_list consumes_counters;

@@ -89,37 +89,60 @@ static void visit_v137(const struct amount_visit *in) {
     visit_amount(in, m->per_container, false, &overhead, TEXT("perContainer"));
 }
 
-static void walk(const struct rule_input *input, mapping_visit_entry *visit, mapping_visit_amount *visit_each,
-                 struct finding_list *findings) {
+// What a walk does at each entry: one of the two.
+struct walk {
+    mapping_visit_entry *visit_entry;
+    mapping_visit_amount *visit_amount;
+};
+
+static void walk_device(const struct rule_input *input, const struct walk *walk, const struct device *device,
+                        const struct path *path, struct finding_list *findings) {
+    const struct node_allocatable_map *entries = mapping_entries(device, input->minor);
+    struct path field = path_field(path, mapping_field(input->minor));
+    for (size_t i = 0; i < entries->count; i++) {
+        struct path key = path_key(&field, entries->items[i].key);
+        struct mapping_entry entry = {device, &entries->items[i], &key};
+        struct amount_visit in = {input, &entry, walk->visit_amount, findings};
+        if (walk->visit_entry != NULL)
+            walk->visit_entry(input, &entry, findings);
+        else if (input->minor >= MINOR_37)
+            visit_v137(&in);
+        else
+            visit_v136(&in);
+    }
+}
+
+void mapping_for_each_device(const struct rule_input *input, mapping_visit_device *visit, const void *context,
+                             struct finding_list *findings) {
     const struct device_list *devices = &input->object->slice.devices;
     struct path spec = path_field(NULL, TEXT("spec"));
     struct path list = path_field(&spec, TEXT("devices"));
+    bool clean = false; // the last device that was visited had no findings
     for (size_t i = 0; i < devices->count; i++) {
-        const struct node_allocatable_map *entries = mapping_entries(&devices->items[i], input->minor);
+        const struct device *device = &devices->items[i];
+        if (clean && device->like_before) continue;
+        size_t found = findings->count + findings->dropped_count;
         struct path at = path_index(&list, i);
-        struct path field = path_field(&at, mapping_field(input->minor));
-        for (size_t j = 0; j < entries->count; j++) {
-            struct path key = path_key(&field, entries->items[j].key);
-            struct mapping_entry entry = {&devices->items[i], &entries->items[j], &key};
-            struct amount_visit in = {input, &entry, visit_each, findings};
-            if (visit != NULL)
-                visit(input, &entry, findings);
-            else if (input->minor >= MINOR_37)
-                visit_v137(&in);
-            else
-                visit_v136(&in);
-        }
+        visit(input, device, &at, context, findings);
+        clean = found == findings->count + findings->dropped_count;
     }
+}
+
+static void visit_device(const struct rule_input *input, const struct device *device, const struct path *path,
+                         const void *context, struct finding_list *findings) {
+    walk_device(input, context, device, path, findings);
 }
 
 void mapping_for_each_entry(const struct rule_input *input, mapping_visit_entry *visit,
                             struct finding_list *findings) {
-    walk(input, visit, NULL, findings);
+    struct walk walk = {.visit_entry = visit};
+    mapping_for_each_device(input, visit_device, &walk, findings);
 }
 
 void mapping_for_each_amount(const struct rule_input *input, mapping_visit_amount *visit,
                              struct finding_list *findings) {
-    walk(input, NULL, visit, findings);
+    struct walk walk = {.visit_amount = visit};
+    mapping_for_each_device(input, visit_device, &walk, findings);
 }
 
 struct path mapping_capacity_key_path(const struct rule_input *input, const struct mapping_entry *entry,

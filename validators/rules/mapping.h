@@ -21,6 +21,15 @@ bool resource_page_bytes(struct text resource, int64_t *ret_bytes) __attribute__
 const struct node_allocatable_map *mapping_entries(const struct device *device, int minor);
 struct text mapping_field(int minor);
 
+// What it does: calls visit for each device of a slice, with the path of the device; but not for one whose
+// capacity, mappings, sharing and node are like those of the device before it, when nothing was found there.
+// So a visit must judge by those parts alone.
+typedef void mapping_visit_device(const struct rule_input *input, const struct device *device,
+                                  const struct path *path, const void *context,
+                                  struct finding_list *findings);
+void mapping_for_each_device(const struct rule_input *input, mapping_visit_device *visit, const void *context,
+                             struct finding_list *findings);
+
 struct mapping_entry {
     const struct device *device;
     const struct node_allocatable *mapping;
@@ -29,7 +38,7 @@ struct mapping_entry {
 typedef void mapping_visit_entry(const struct rule_input *input, const struct mapping_entry *entry,
                                  struct finding_list *findings);
 
-// What it does: calls visit for each entry of each device of a slice.
+// What it does: calls visit for each entry of each device of a slice; devices as mapping_for_each_device.
 void mapping_for_each_entry(const struct rule_input *input, mapping_visit_entry *visit,
                             struct finding_list *findings);
 
@@ -51,9 +60,9 @@ struct mapping_amount {
 typedef void mapping_visit_amount(const struct rule_input *input, const struct mapping_amount *amount,
                                   struct finding_list *findings);
 
-// What it does: calls visit for each number: allocationMultiplier (v1.36); deviceMultiplier,
-// capacityMultiplier, perPod, perContainer (v1.37). Numbers that are absent, zero or negative are left out:
-// they take nothing, or upstream refuses them.
+// What it does: calls visit for each number, devices as mapping_for_each_device: allocationMultiplier
+// (v1.36); deviceMultiplier, capacityMultiplier, perPod, perContainer (v1.37). Numbers that are absent, zero
+// or negative are left out: they take nothing, or upstream refuses them.
 void mapping_for_each_amount(const struct rule_input *input, mapping_visit_amount *visit,
                              struct finding_list *findings);
 

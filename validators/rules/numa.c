@@ -11,7 +11,7 @@ static const struct text built_in[] = {
 };
 
 static struct text without_domain(struct text key, struct text domain) {
-    if (key.len <= domain.len || !text_starts_with(key, domain) || key.ptr[domain.len] != '/') return key;
+    if (key.len <= domain.len || key.ptr[domain.len] != '/' || !text_starts_with(key, domain)) return key;
     return text_slice(key, domain.len + 1, key.len);
 }
 
@@ -23,8 +23,9 @@ bool numa_is_attribute(const struct rule_input *input, struct text key) {
         count = input->settings->numa_attributes.count;
     }
     struct text driver = input->object->slice.driver;
+    struct text bare = without_domain(key, driver);
     for (size_t i = 0; i < count; i++)
-        if (text_equal(without_domain(spellings[i], driver), without_domain(key, driver))) return true;
+        if (text_equal(without_domain(spellings[i], driver), bare)) return true;
     return false;
 }
 

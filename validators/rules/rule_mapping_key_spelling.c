@@ -68,15 +68,14 @@ static void judge_key(const struct rule_input *input, const struct mapping_entry
     }
 }
 
+static void judge_device(const struct rule_input *input, const struct device *device, const struct path *path,
+                         const void *context, struct finding_list *findings) {
+    (void)context;
+    if (mapping_entries(device, input->minor)->count == 0) return;
+    judge_published(device, input->object->slice.driver, path, findings);
+}
+
 void rule_mapping_key_spelling(const struct rule_input *input, struct finding_list *findings) {
-    const struct resource_slice *slice = &input->object->slice;
-    struct path spec = path_field(NULL, TEXT("spec"));
-    struct path devices = path_field(&spec, TEXT("devices"));
-    for (size_t i = 0; i < slice->devices.count; i++) {
-        const struct device *device = &slice->devices.items[i];
-        struct path at = path_index(&devices, i);
-        if (mapping_entries(device, input->minor)->count == 0) continue;
-        judge_published(device, slice->driver, &at, findings);
-    }
+    mapping_for_each_device(input, judge_device, NULL, findings);
     mapping_for_each_entry(input, judge_key, findings);
 }

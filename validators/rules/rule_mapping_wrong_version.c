@@ -70,6 +70,7 @@ void rule_mapping_wrong_version(const struct rule_input *input, struct finding_l
     const struct device_list *devices = &input->object->slice.devices;
     struct path spec = path_field(NULL, TEXT("spec"));
     struct path list = path_field(&spec, TEXT("devices"));
+    struct text hint = {NULL, 0}; // of the device before
     int other = input->minor >= MINOR_37 ? MINOR_36 : MINOR_37;
     for (size_t i = 0; i < devices->count; i++) {
         const struct device *device = &devices->items[i];
@@ -80,8 +81,9 @@ void rule_mapping_wrong_version(const struct rule_input *input, struct finding_l
         struct finding *finding =
             finding_addf(findings, FINDING_FORBIDDEN, &field, (struct text){NULL, 0},
                          "Kubernetes 1.%d drops this field, which belongs to 1.%d", input->minor, other);
-        finding_hint(finding,
-                     text_format(input->arena, "write %.*s: {%.*s}", TEXT_ARG(mapping_field(input->minor)),
-                                 TEXT_ARG(equivalent(input, found))));
+        if (hint.len == 0 || !device->like_before)
+            hint = text_format(input->arena, "write %.*s: {%.*s}", TEXT_ARG(mapping_field(input->minor)),
+                               TEXT_ARG(equivalent(input, found)));
+        finding_hint(finding, hint);
     }
 }

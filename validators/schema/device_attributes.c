@@ -88,6 +88,10 @@ static void check_not_empty(bool set, size_t count, struct text field, const str
     finding_add(findings, FINDING_INVALID, &list, TEXT("[]"), TEXT("must not be empty if specified"));
 }
 
+static bool has_lists(const struct device_attribute *a) {
+    return a->int_values.set || a->bool_values.set || a->string_values.set || a->version_values.set;
+}
+
 static void check_lists(const struct device_attribute *attribute, const struct path *path,
                         struct finding_list *findings) {
     check_not_empty(attribute->bool_values.set, attribute->bool_values.count, TEXT("bools"), path, findings);
@@ -145,6 +149,6 @@ void schema_device_attributes(const struct device_check *check) {
             struct path version = path_field(&path, TEXT("version"));
             check_version(attribute->version_value.value, &version, findings);
         }
-        if (check->slice->list_attributes) check_lists(attribute, &path, findings);
+        if (check->slice->list_attributes && has_lists(attribute)) check_lists(attribute, &path, findings);
     }
 }

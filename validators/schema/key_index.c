@@ -50,10 +50,23 @@ static void merge(const struct key_entry *from, struct key_entry *to, size_t sta
     }
 }
 
-void key_index_sort(struct key_index *index, struct arena *arena) {
-    if (index->count < 2) return;
+static bool is_sorted(const struct key_index *index) {
+    for (size_t i = 1; i < index->count; i++)
+        if (!in_order(&index->entries[i - 1], &index->entries[i])) return false;
+    return true;
+}
+
+static bool has_repeats(const struct key_index *index) {
+    for (size_t i = 1; i < index->count; i++)
+        if (index->entries[i - 1].group == index->entries[i].group &&
+            text_equal(index->entries[i - 1].key, index->entries[i].key))
+            return true;
+    return false;
+}
+
+static void merge_sort(struct key_index *index, struct arena *arena) {
     struct key_entry *from = index->entries;
-    struct key_entry *to = arena_zalloc(arena, index->count, sizeof *to);
+    struct key_entry *to = arena_alloc(arena, index->count * sizeof *to);
     if (to == NULL) {
         index->count = 0;
         return;
@@ -69,6 +82,11 @@ void key_index_sort(struct key_index *index, struct arena *arena) {
         to = swap;
     }
     index->entries = from;
+}
+
+void key_index_sort(struct key_index *index, struct arena *arena) {
+    if (!is_sorted(index)) merge_sort(index, arena); // what Go wrote mostly is
+    index->repeated = has_repeats(index);
 }
 
 // The first entry that does not come before the key.

@@ -20,6 +20,7 @@ struct key_index {
     struct key_entry *entries;
     size_t count;
     size_t capacity;
+    bool repeated; // once sorted: a key is there more than once
 };
 
 #define KEY_INDEX_NONE SIZE_MAX

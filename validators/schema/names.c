@@ -81,21 +81,25 @@ static bool is_subdomain(struct text text, enum fold fold, size_t *ret_len) {
     size_t len = 0;
     bool fine = true;
     for (size_t i = 0; i < text.len; len++) {
-        uint8_t class = class_at(text, i);
-        size_t step = 1;
-        if ((class & letters) == 0) {
-            if ((step = folded_len(text, i, fold)) > 0)
-                class = CLASS_LOWER;
-            else if (class == CLASS_DASH)
-                fine = fine && before != CLASS_DOT;
-            else if (class == CLASS_DOT)
-                fine = fine && (before & (CLASS_DOT | CLASS_DASH)) == 0;
-            else
-                fine = false;
-            if (step == 0) step = 1;
+        size_t start = i;
+        while (i < text.len && (class_at(text, i) & letters) != 0) i++;
+        if (i > start) { // most characters
+            before = CLASS_LOWER;
+            len += i - start;
         }
+        if (i == text.len) break;
+        uint8_t class = class_at(text, i);
+        size_t step = folded_len(text, i, fold);
+        if (step > 0)
+            class = CLASS_LOWER;
+        else if (class == CLASS_DASH)
+            fine = fine && before != CLASS_DOT;
+        else if (class == CLASS_DOT)
+            fine = fine && (before & (CLASS_DOT | CLASS_DASH)) == 0;
+        else
+            fine = false;
         before = class;
-        i += step;
+        i += step == 0 ? 1 : step;
     }
     *ret_len = len;
     return fine && (before & (CLASS_DOT | CLASS_DASH)) == 0;
@@ -292,6 +296,8 @@ static void add_qualified_faults(struct qualified_faults faults, struct text nam
 }
 
 void schema_qualified_name(struct text name, const struct path *path, struct finding_list *findings) {
+    // Most names are bare and short; nothing else has to be asked about those.
+    if (name.len <= C_IDENTIFIER_MAX_BYTES && why_not_c_identifier(name) == NULL) return;
     add_qualified_faults(qualified_faults(name), name, path, findings);
 }
 

@@ -19,10 +19,9 @@ static size_t cut_bytes(struct text text) {
 }
 
 // The server cuts between bytes; when it writes its answer, each byte of a cut character becomes U+FFFD.
-struct text schema_shown_key(struct text key, struct arena *arena) {
+struct text schema_cut_key(struct text key, struct arena *arena) {
     static const char broken[] = "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD";
     static const char dots[] = "...";
-    if (key.len <= QUALIFIED_KEY_MAX_BYTES) return key;
     size_t rest = QUALIFIED_KEY_MAX_BYTES - (sizeof dots - 1);
     size_t head_end = (rest + 1) / 2;
     size_t head_cut = 0;
@@ -186,10 +185,28 @@ static void check_device(const struct slice_check *check, size_t i, const struct
     schema_device(&device);
 }
 
+// Names of one length are a group: gpu-9 comes before gpu-10 then, and what was counted up is in order.
 static void index_names(struct key_index *index, const struct device_list *devices, struct arena *arena) {
     key_index_init(index, arena, devices->count);
-    for (size_t i = 0; i < devices->count; i++) key_index_add(index, 0, devices->items[i].name, i);
+    for (size_t i = 0; i < devices->count; i++)
+        key_index_add(index, devices->items[i].name.len, devices->items[i].name, i);
     key_index_sort(index, arena);
+}
+
+static size_t first_of_name(const struct key_index *index, struct text name) {
+    return key_index_first(index, name.len, name);
+}
+
+// The device of this name in the old slice, or NULL: mostly it stands where it stood.
+static const struct device *find_old(const struct slice_check *check, const struct key_index *old_names,
+                                     size_t position) {
+    if (check->old == NULL) return NULL;
+    const struct device_list *olds = &check->old->devices;
+    struct text name = check->slice->devices.items[position].name;
+    if (position < olds->count && !old_names->repeated && text_equal(olds->items[position].name, name))
+        return &olds->items[position];
+    size_t old = first_of_name(old_names, name);
+    return old == KEY_INDEX_NONE ? NULL : &olds->items[old];
 }
 
 static void check_devices(const struct slice_check *check, const struct path *spec) {
@@ -210,9 +227,8 @@ static void check_devices(const struct slice_check *check, const struct path *sp
     if (check->old != NULL) index_names(&old_names, &check->old->devices, check->findings->arena);
     for (size_t i = 0; i < devices->count; i++) {
         struct text name = devices->items[i].name;
-        size_t old = key_index_first(&old_names, 0, name);
-        check_device(check, i, old == KEY_INDEX_NONE ? NULL : &check->old->devices.items[old], &path, true);
-        if (key_index_first(&names, 0, name) >= i) continue;
+        check_device(check, i, find_old(check, &old_names, i), &path, true);
+        if (!names.repeated || first_of_name(&names, name) >= i) continue;
         struct path item = path_index(&path, i);
         finding_add(check->findings, FINDING_DUPLICATE, &item, name,
                     TEXT("another device of this slice has the same name"));

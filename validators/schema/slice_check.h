@@ -69,9 +69,14 @@ void schema_counter_sets(const struct slice_check *check, const struct path *spe
 // Source: v1.36.3 validateNodeAllocatableResourceMappings; v1.37.2 validateNodeAllocatableResources.
 void schema_node_allocatable(const struct device_check *check);
 
-// What it does: the path element of a map's key as validateMap prints it: long keys are cut in the middle.
-// Owner: the arena. Source: truncateIfTooLong.
-struct text schema_shown_key(struct text key, struct arena *arena);
+// What it does: cuts a key of more than QUALIFIED_KEY_MAX_BYTES in the middle. Owner: the arena. Source:
+// truncateIfTooLong.
+struct text schema_cut_key(struct text key, struct arena *arena);
+
+// The path element of a map's key as validateMap prints it.
+static inline struct text schema_shown_key(struct text key, struct arena *arena) {
+    return key.len <= QUALIFIED_KEY_MAX_BYTES ? key : schema_cut_key(key, arena);
+}
 
 // What it does: a TooMany finding with the count as its value.
 void schema_too_many(size_t count, unsigned max_count, const struct path *path,

@@ -335,6 +335,69 @@ Test(decode, a_slice_of_the_newer_minor) {
     decode_clean(slice_37, 38);
 }
 
+#define LIKE_SLICE(devices)                                                                                  \
+    "{'apiVersion':'resource.k8s.io/"                                                                        \
+    "v1','kind':'ResourceSlice','metadata':{'name':'s'},'spec':{'driver':'d',"                               \
+    "'nodeName':'n','pool':{'name':'n','generation':1,'resourceSliceCount':1},'devices':[" devices "]}}"
+#define LIKE_CAPACITY "'capacity':{'memory':{'value':'80Gi'}}"
+#define LIKE_MAPPING  "'nodeAllocatableResourceMappings':{'cpu':{'allocationMultiplier':'2'}}"
+
+static void expect_like(const char *first, const char *second, bool want) {
+    char json[2048];
+    snprintf(json, sizeof json, LIKE_SLICE("{'name':'a'%s%s},{'name':'b'%s%s}"), *first != '\0' ? "," : "",
+             first, *second != '\0' ? "," : "", second);
+    cr_assert(decode(json, JSON_WIRE, 36), "%s", bench.fault.text);
+    const struct device *devices = bench.object.slice.devices.items;
+    cr_expect_not(devices[0].like_before);
+    cr_expect_eq(devices[1].like_before, want, "%s / %s", first, second);
+}
+
+// Devices that are written alike share what is judged together, and say so.
+Test(decode, devices_like_the_one_before) {
+    decode_clean(LIKE_SLICE("{'name':'a'," LIKE_CAPACITY "," LIKE_MAPPING "},{'name':'b'," LIKE_CAPACITY
+                            "," LIKE_MAPPING ",'attributes':{'x':{'int':1}}}"),
+                 36);
+    const struct device *devices = bench.object.slice.devices.items;
+    cr_assert_eq(bench.object.slice.devices.count, 2);
+    cr_expect(devices[1].like_before);
+    cr_assert_eq(devices[1].capacity.count, 1);
+    expect_text(devices[1].capacity.items[0].key, "memory");
+    expect_text(devices[1].capacity.items[0].value.source, "80Gi");
+    cr_assert_eq(devices[1].mappings_v136.count, 1);
+    cr_expect(devices[1].mappings_v136.set);
+    expect_text(devices[1].mappings_v136.items[0].key, "cpu");
+    cr_assert_eq(devices[1].attributes.count, 1);
+    expect_like("", "", true);
+    expect_like(LIKE_CAPACITY, LIKE_CAPACITY, true);
+    expect_like(LIKE_CAPACITY, "", false);
+    expect_like("", LIKE_CAPACITY, false);
+    expect_like(LIKE_CAPACITY, "'capacity':{'memory':{'value':'81Gi'}}", false);
+    expect_like(LIKE_CAPACITY, "'capacity':{'memory':{'value':'80Gi'},'x':{'value':'1'}}", false);
+    expect_like(LIKE_CAPACITY "," LIKE_MAPPING, LIKE_MAPPING "," LIKE_CAPACITY, true);
+    expect_like(LIKE_MAPPING, "'nodeAllocatableResourceMappings':{}", false);
+    expect_like("'nodeAllocatableResourceMappings':{}", "", false);
+    expect_like("'allowMultipleAllocations':true", "", false);
+    expect_like("'allowMultipleAllocations':true", "'allowMultipleAllocations':true", true);
+    expect_like("'nodeName':'a'", "'nodeName':'b'", false);
+    expect_like("'nodeName':'a'", "'nodeName':'a'", true);
+    expect_like("'nodeAllocatableResources':{'cpu':{'mapping':{'deviceMultiplier':'2'}}}",
+                "'nodeAllocatableResources':{'cpu':{'mapping':{'deviceMultiplier':'2'}}}", true);
+}
+
+// What was noted in one device is noted in the next one too.
+Test(decode, findings_are_not_shared) {
+    cr_assert(decode(LIKE_SLICE("{'name':'a','capacity':{'memory':{'value':'x'}}},"
+                                "{'name':'b','capacity':{'memory':{'value':'x'}}}"),
+                     JSON_WIRE, 36));
+    cr_assert_eq(bench.findings.count, 2);
+    expect_text(bench.findings.items[1].path, "spec.devices[1].capacity[memory].value");
+    cr_expect_not(bench.object.slice.devices.items[1].like_before);
+    cr_assert(decode(LIKE_SLICE("{'name':'a','capacity':{'memory':{'values':'x'}}},"
+                                "{'name':'b','capacity':{'memory':{'values':'x'}}}"),
+                     JSON_STRICT, 36));
+    cr_assert_eq(bench.findings.count, 2);
+}
+
 Test(decode, fields_of_the_other_minor_are_unknown) {
     cr_assert(decode(slice_37, JSON_STRICT, 36));
     cr_expect_eq(bench.findings.count, 3);

@@ -84,13 +84,40 @@ Test(key_index, composed_keys_differ_when_a_part_does) {
     arena_release(&arena);
 }
 
+Test(key_index, tells_whether_a_key_is_repeated) {
+    static const struct {
+        const char *keys[3];
+        bool repeated;
+    } cases[] = {{{"a", "b", "c"}, false}, {{"c", "a", "b"}, false}, {{"a", "a", "b"}, true},
+                 {{"b", "a", "b"}, true},  {{"c", "b", "a"}, false}, {{"a", "", ""}, true}};
+    struct arena arena;
+    arena_init(&arena, CAP_BYTES);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct key_index index;
+        key_index_init(&index, &arena, 3);
+        for (size_t j = 0; j < 3; j++) key_index_add(&index, 0, text_of(cases[i].keys[j]), j);
+        key_index_sort(&index, &arena);
+        cr_expect_eq(index.repeated, cases[i].repeated, "case %zu", i);
+        for (size_t j = 0; j < 3; j++)
+            cr_expect_leq(key_index_first(&index, 0, text_of(cases[i].keys[j])), j, "case %zu", i);
+    }
+    // The same key in two groups is two keys.
+    struct key_index index;
+    key_index_init(&index, &arena, 2);
+    key_index_add(&index, 1, TEXT("a"), 0);
+    key_index_add(&index, 0, TEXT("a"), 1);
+    key_index_sort(&index, &arena);
+    cr_expect_not(index.repeated);
+    arena_release(&arena);
+}
+
 Test(key_index, without_memory_nothing_is_found_and_the_arena_tells) {
     struct arena arena;
     arena_init(&arena, CAP_BYTES);
     struct key_index index;
     key_index_init(&index, &arena, 2);
-    key_index_add(&index, 0, TEXT("a"), 0);
-    key_index_add(&index, 0, TEXT("b"), 1);
+    key_index_add(&index, 0, TEXT("b"), 0);
+    key_index_add(&index, 0, TEXT("a"), 1);
     arena.fail_after = 1;
     key_index_sort(&index, &arena);
     cr_assert(arena.poisoned);
