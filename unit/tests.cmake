@@ -30,7 +30,7 @@ if(NOT PRESET STREQUAL "tsan")
     target_link_libraries(test.${name} PRIVATE testlib)
     # Criterion finds its tests by a section of their own, which the linker would drop.
     target_link_options(test.${name} PRIVATE -Wl,--no-gc-sections)
-    add_test(NAME ${name} COMMAND test.${name} --quiet)
+    add_test(NAME ${name} COMMAND test.${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TEST_ENVIRONMENT}")
   endforeach()
 

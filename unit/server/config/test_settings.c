@@ -109,6 +109,7 @@ Test(settings, each_setting_by_each_door) {
         {"bindAddress", "::1", "\"::1\""},
         {"port", "1", "1"},
         {"statusBindAddress", "0", "\"0\""},
+        {"addressFile", "h", "\"h\""},
         {"tlsCertFile", "a", "\"a\""},
         {"tlsPrivateKeyFile", "b", "\"b\""},
         {"enableClientVerification", "true", "true"},
