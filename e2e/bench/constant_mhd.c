@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own limit: libmicrohttpd over TLS that reads the body and answers a constant AdmissionReview, nothing else.
+// Our own limit: libmicrohttpd over TLS that reads the body and answers a constant AdmissionReview, nothing
+// else.
 //
 //     constant_mhd PORT CERT KEY
 #include <microhttpd.h>
@@ -9,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char answer[] = "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"response\":"
-                             "{\"uid\":\"7f0c1f6e-0000-4000-8000-000000000001\",\"allowed\":true}}";
+static const char answer[] =
+    "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"response\":"
+    "{\"uid\":\"7f0c1f6e-0000-4000-8000-000000000001\",\"allowed\":true}}";
 static struct MHD_Response *response;
 
 static enum MHD_Result answer_request(void *context, struct MHD_Connection *connection, const char *url,
@@ -46,12 +48,14 @@ int main(int argc, char **argv) {
     char *cert = read_file(argv[2]);
     char *key = read_file(argv[3]);
     if (cert == NULL || key == NULL) return 3;
-    response = MHD_create_response_from_buffer(sizeof answer - 1, (void *)(uintptr_t)answer, MHD_RESPMEM_PERSISTENT);
+    response =
+        MHD_create_response_from_buffer(sizeof answer - 1, (void *)(uintptr_t)answer, MHD_RESPMEM_PERSISTENT);
     MHD_add_response_header(response, "Content-Type", "application/json");
     struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TLS, (uint16_t)strtoul(argv[1], NULL, 10), NULL, NULL, answer_request, NULL,
-        MHD_OPTION_HTTPS_MEM_CERT, cert, MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)sysconf(_SC_NPROCESSORS_ONLN), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TLS, (uint16_t)strtoul(argv[1], NULL, 10), NULL, NULL,
+        answer_request, NULL, MHD_OPTION_HTTPS_MEM_CERT, cert, MHD_OPTION_HTTPS_MEM_KEY, key,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536, MHD_OPTION_END);
     if (daemon == NULL) return 4;
     alarm(3600); // never outlives a forgotten benchmark
     pause();
