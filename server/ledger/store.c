@@ -17,6 +17,8 @@ struct store {
     int64_t reached[KIND_COUNT];
     store_observer *observer;
     void *observer_context;
+    store_list_observer *list_observer;
+    void *list_observer_context;
 };
 
 static int64_t clock_ms(clockid_t clock) {
@@ -94,21 +96,35 @@ void store_observe(struct store *store, store_observer *observer, void *context)
     end(store);
 }
 
+void store_observe_lists(struct store *store, store_list_observer *observer, void *context) {
+    begin(store);
+    store->list_observer = observer;
+    store->list_observer_context = context;
+    end(store);
+}
+
+static void tell_of_list(const struct store *store, enum object_kind kind, enum store_list_step step) {
+    if (store->list_observer != NULL) store->list_observer(store->list_observer_context, kind, step);
+}
+
 void store_list_begin(struct store *store, enum object_kind kind) {
     begin(store);
     ledger_list_begin(store->ledger, kind);
+    tell_of_list(store, kind, STORE_LIST_BEGIN);
     end(store);
 }
 
 void store_list_end(struct store *store, enum object_kind kind) {
     begin(store);
     ledger_list_end(store->ledger, kind);
+    tell_of_list(store, kind, STORE_LIST_END);
     end(store);
 }
 
 void store_list_cancel(struct store *store, enum object_kind kind) {
     begin(store);
     ledger_list_cancel(store->ledger, kind);
+    tell_of_list(store, kind, STORE_LIST_CANCEL);
     end(store);
 }
 
