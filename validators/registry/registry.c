@@ -3,9 +3,11 @@
 #include "validators/registry/registry.h"
 
 // First reading: every function that a row names is declared.
+#define RETIRED                                             rule_retired
 #define REVISIONS(minor, function)                          function
 #define RULE(name, id, on, phase, action, lock, group, ...) rule_function __VA_ARGS__;
 #include "validators/rules/rules.def"
+#undef RETIRED
 #undef REVISIONS
 #undef RULE
 
@@ -18,6 +20,7 @@
 #define OFF     SEVERITY_OFF
 #define LOCKED  true
 #define OPEN    false
+#define RETIRED NULL
 #define REVISIONS(minor, function)                                                                           \
     { (minor), (function) }
 #define RULE(name, id, on, phase, action, lock, group, ...)                                                  \
@@ -46,6 +49,7 @@ static unsigned kind_bit(enum object_kind kind) {
     case KIND_ROLE:
     case KIND_CLUSTER_ROLE: return ON_ROLE;
     case KIND_CLUSTER_ROLE_BINDING: return ON_BINDING;
+    case KIND_POD: return ON_POD;
     default: break;
     }
     return 0;
@@ -59,6 +63,12 @@ static unsigned operation_bit(enum operation operation) {
     case OPERATION_CONNECT: break;
     }
     return 0;
+}
+
+// Most rules judge the object itself; some judge what a write of its status adds.
+static bool is_about(const struct rule *rule, struct text subresource) {
+    if (text_equal(subresource, TEXT("status"))) return (rule->on & (ON_STATUS | ON_BOTH)) != 0;
+    return subresource.len == 0 && (rule->on & ON_STATUS) == 0;
 }
 
 // The newest revision that is not newer than the minor; NULL when there is none or the rule is retired.
@@ -116,7 +126,7 @@ void registry_run_rules(const struct rule_input *input, enum rule_phase phase,
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const struct rule *rule = &rules[i];
         if ((rule->on & kind) == 0 || (rule->on & operation) == 0) continue;
-        if (rule->needs_view != (phase == RULES_VIEW)) continue;
+        if (rule->needs_view != (phase == RULES_VIEW) || !is_about(rule, input->subresource)) continue;
         rule_function *run = revision_for(rule, input->minor);
         enum severity severity = severity_of(rule, input, actions);
         if (run == NULL || severity == SEVERITY_OFF) continue;

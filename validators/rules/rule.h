@@ -24,6 +24,7 @@ struct rule_input {
     bool pool_has_siblings;  // online: other slices of the same pool are live
     const struct rule_settings *settings;
     const struct view *view; // NULL off line
+    struct text user;        // who asks; empty off line
     struct arena *arena;     // for texts of findings
 };
 
@@ -39,6 +40,9 @@ typedef void rule_function(const struct rule_input *input, struct finding_list *
 #define ON_UPDATE   0x20u
 #define ON_ROLE     0x40u // Role and ClusterRole
 #define ON_BINDING  0x80u // ClusterRoleBinding
+#define ON_POD      0x100u
+#define ON_STATUS   0x200u // the subresource `status` of the kinds beside it, and nothing else
+#define ON_BOTH     0x400u // the subresource `status` too
 
 // MAPPING rules (the first two tables of the catalogue) deny a slice on line only where its pool has one
 // slice.

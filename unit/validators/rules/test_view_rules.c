@@ -33,7 +33,7 @@ static enum view_answer node_allocatable(const void *state, struct text node, st
     return pools->node_answer;
 }
 
-static const struct view_table table = {pool, node_allocatable};
+static const struct view_table table = {.pool = pool, .node_allocatable = node_allocatable};
 
 static const char *slice_at(int generation) {
     static char json[512];

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// claim-shared: a claim whose devices take of their node is reserved for a second Pod.
+//
+// What such a device takes is counted once, for one Pod. In 1.36 the claim may serve one Pod on each node, in
+// 1.37 one Pod at all; a device with overhead only may serve many, and each Pod pays its own overhead. When
+// the first Pod has ended, the next one may have the claim.
+//
+// Wrong: Pods a and b on node-1, both with claim gpu, whose device has a mapping.
+// Right: a ResourceClaimTemplate, which makes a claim for each Pod.
+//
+// What to do: use a template, or let the first Pod end.
+//
+// Reads: status.reservedFor, status.allocation.devices.results[]; the live slices; the Pods that have the
+// claim.
+//
+// Default: deny. Policy may set deny, warn, audit or off.
+//
+// Source: kubernetes v1.36.3 and v1.37.2 pkg/scheduler/framework/plugins/dynamicresources/
+// nodeallocatabledynamicresources.go; kubernetes/enhancements pull request 6082.
+#include "validators/rules/claim_gate.h"
+
+static bool takes_of_node(const struct rule_input *input, const struct claim_write *write) {
+    const struct allocation_result_list *results = &write->claim->allocation.results;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct allocation_result *result = &results->items[i];
+        struct device_key key = {result->driver, result->pool, result->device};
+        struct device_standing standing = {.generation = -1};
+        if (VIEW_ASK(input->view, device, &key, write->node, input->arena, &standing) != VIEW_KNOWN) continue;
+        for (size_t k = 0; standing.found && k < standing.device.mappings.count; k++)
+            if (standing.device.mappings.items[k].mapped) return true;
+    }
+    return false;
+}
+
+static bool is_same_place(const struct rule_input *input, struct text a, struct text b) {
+    return input->minor >= MINOR_37 || (a.len > 0 && text_equal(a, b));
+}
+
+void rule_claim_shared(const struct rule_input *input, struct finding_list *findings) {
+    struct claim_write write;
+    struct view_consumer_list consumers = {NULL, 0};
+    if (!claim_write_of(input, &write) || write.consumer_count == 0 || !write.pod_known) return;
+    if (VIEW_ASK(input->view, consumers, write.claim->metadata.uid, write.consumer_uid, input->arena,
+                 &consumers) != VIEW_KNOWN)
+        return;
+    struct text node = write.pod.node.len > 0 ? write.pod.node : write.node;
+    for (size_t i = 0; i < consumers.count; i++) {
+        if (!is_same_place(input, consumers.items[i].node, node) || !takes_of_node(input, &write)) continue;
+        claim_finding(
+            input, &write, findings, FINDING_FORBIDDEN,
+            text_format(input->arena,
+                        "its devices take of the node, and a Pod that lives has it already (Pod UID %.*s)",
+                        TEXT_ARG(consumers.items[i].pod_uid)),
+            TEXT("it ends when that Pod does; a template makes a claim for each Pod"));
+        return;
+    }
+}
