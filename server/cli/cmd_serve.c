@@ -137,12 +137,8 @@ static bool start_judge(struct serve *serve, struct fault *fault) {
 
 // Where the state of the cluster comes from. Without a feed each object is judged by itself.
 static bool start_feed(struct serve *serve, struct fault *fault) {
-    struct gate *gate = &serve->judge.gate;
-    if (!serve_feed_start(&serve->feed, &serve->settings, gate->minor, &serve->health, &serve->collectors,
-                          fault))
-        return false;
-    gate->store = serve_feed_gate_store(&serve->feed);
-    return true;
+    return serve_feed_start(&serve->feed, &serve->settings, &serve->judge.gate, &serve->health,
+                            &serve->collectors, fault);
 }
 
 static void judge_body(void *state, enum review_path path, struct text body, struct arena *arena,

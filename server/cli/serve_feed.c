@@ -3,9 +3,13 @@
 #include "server/cli/serve_feed.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "server/feed/dirfeed.h"
+#include "server/feed/kube.h"
+#include "server/kube_version.h"
+#include "server/log.h"
 
 #define MS_PER_S 1000.0
 
@@ -27,7 +31,9 @@ static void store_with_view(void *state, void (*run)(const struct view *view, vo
 
 static bool check_synced(void *state, char ret_why[HEALTH_WHY_BYTES]) {
     struct serve_feed *feed = state;
-    return feed_is_synced(&feed->state, ret_why, HEALTH_WHY_BYTES);
+    if (!feed_is_synced(&feed->state, ret_why, HEALTH_WHY_BYTES)) return false;
+    feed_get_why(&feed->state, ret_why, HEALTH_WHY_BYTES); // a watch that stopped later is shown, no more
+    return true;
 }
 
 static void collect_kinds(struct serve_feed *feed, struct exposition *out) {
@@ -56,6 +62,28 @@ static void collect_kinds(struct serve_feed *feed, struct exposition *out) {
     }
 }
 
+static void collect_watches(struct serve_feed *feed, struct exposition *out) {
+    exposition_family(out, "drawbridge_watch_restarts_total", "counter",
+                      "Lists and watches that ended, by resource and reason.");
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++)
+        for (int end = 0; end < WATCH_END_COUNT; end++) {
+            uint64_t count = atomic_load_explicit(&feed->state.kinds[i].restarts[end], memory_order_relaxed);
+            struct exposition_label labels[] = {{"resource", text_of(feed_kinds[i].resource)},
+                                                {"reason", text_of(watch_end_name((enum watch_end)end))}};
+            if (count > 0) exposition_count(out, "drawbridge_watch_restarts_total", labels, 2, count);
+        }
+    exposition_family(out, "drawbridge_watch_events_total", "counter",
+                      "Objects and bookmarks that came, by resource.");
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
+        struct exposition_label label = {"resource", text_of(feed_kinds[i].resource)};
+        exposition_count(out, "drawbridge_watch_events_total", &label, 1,
+                         atomic_load_explicit(&feed->state.kinds[i].events, memory_order_relaxed));
+    }
+    exposition_family(out, "drawbridge_feed_memory_bytes", "gauge", "Buffers of the feed.");
+    exposition_count(out, "drawbridge_feed_memory_bytes", NULL, 0,
+                     atomic_load_explicit(&feed->state.memory_bytes, memory_order_relaxed));
+}
+
 static void read_heap(struct ledger *ledger, void *context) {
     *(struct heap *)context = *ledger_heap(ledger);
 }
@@ -63,6 +91,7 @@ static void read_heap(struct ledger *ledger, void *context) {
 static void collect(void *state, struct exposition *out) {
     struct serve_feed *feed = state;
     collect_kinds(feed, out);
+    if (feed->kube != NULL) collect_watches(feed, out);
     exposition_family(out, "drawbridge_feed_errors_total", "counter",
                       "What the feed could not take, by reason.");
     for (int i = 0; i < FEED_ERROR_COUNT; i++) {
@@ -80,31 +109,86 @@ static void collect(void *state, struct exposition *out) {
     exposition_count(out, "drawbridge_ledger_memory_bytes", NULL, 0, heap.used_bytes);
 }
 
+static bool make_options(int minor, struct ledger_options *ret_options, struct fault *fault) {
+    *ret_options = (struct ledger_options){.minor = minor};
+    return getrandom(ret_options->seed, sizeof ret_options->seed, 0) == (ssize_t)sizeof ret_options->seed ||
+           fault_set(fault, FAULT_IO, "no random numbers: %s", strerror(errno));
+}
+
 static bool make_store(struct serve_feed *feed, int minor, struct fault *fault) {
-    struct ledger_options options = {.minor = minor};
-    if (getrandom(options.seed, sizeof options.seed, 0) != (ssize_t)sizeof options.seed)
-        return fault_set(fault, FAULT_IO, "no random numbers: %s", strerror(errno));
+    struct ledger_options options;
+    if (!make_options(minor, &options, fault)) return false;
     feed->store = store_new(&options, fault);
     if (feed->store == NULL) return false;
     feed->gate_store = (struct gate_store){.with_view = store_with_view, .state = feed->store};
     return true;
 }
 
-bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, int minor,
-                      struct health *health, struct collectors *collectors, struct fault *fault) {
-    *feed = (struct serve_feed){.health = health, .collectors = collectors};
-    if (strcmp(settings->feed, "none") == 0) return true;
-    feed_state_init(&feed->state);
-    feed->begun = true;
-    if (!make_store(feed, minor, fault)) return false;
-    if (!health_add(health, "feed", HEALTH_READY, check_synced, feed) ||
-        !collectors_add(collectors, collect, feed))
-        return fault_set(fault, FAULT_LIMIT, "no room for the feed's checks");
+// The cluster says what it is, before anything is listed.
+static int take_version(void *context, struct text version) {
+    struct serve_feed *feed = context;
+    struct ledger_options options;
+    struct fault fault;
+    int minor;
+    if (!kube_version_parse(version, &minor, &fault) || !make_options(minor, &options, &fault) ||
+        !store_restart(feed->store, &options, &fault)) {
+        log_error("feed", "The cluster cannot be followed", fault.text);
+        return 0;
+    }
+    feed->gate->minor = minor;
+    log_info(0, "feed", "The cluster says its version", LOG_FIELD("version", version),
+             LOG_NUMBER("minor", minor), LOG_NUMBER("known", MINOR_NEWEST));
+    return minor;
+}
+
+static bool load_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
+                            struct fault *fault) {
+    if (settings->kubeconfig[0] != '\0')
+        return kubeconfig_load(settings->kubeconfig, settings->context, ret_config, fault) ||
+               fault_wrap(fault, "--kubeconfig");
+    const char *variable = getenv("KUBECONFIG");
+    if (variable != NULL && variable[0] != '\0')
+        return kubeconfig_load(variable, settings->context, ret_config, fault) ||
+               fault_wrap(fault, "KUBECONFIG");
+    return kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT"),
+                                 KUBECONFIG_SERVICE_ACCOUNT, ret_config, fault) ||
+           fault_wrap(fault, "--feed kube");
+}
+
+static bool start_kube(struct serve_feed *feed, const struct serve_settings *settings, struct fault *fault) {
+    struct kube_options options = {.minor = settings->kubernetes_version[0] == '\0' ? 0 : feed->gate->minor,
+                                   .on_version = take_version,
+                                   .context = feed,
+                                   .store = feed->store,
+                                   .state = &feed->state};
+    if (getrandom(&options.seed, sizeof options.seed, 0) != (ssize_t)sizeof options.seed)
+        return fault_set(fault, FAULT_IO, "no random numbers: %s", strerror(errno));
+    return load_kubeconfig(settings, &options.config, fault) && kube_new(&options, &feed->kube, fault);
+}
+
+static bool start_dirfeed(struct serve_feed *feed, const struct serve_settings *settings,
+                          struct fault *fault) {
     const struct dirfeed_options options = {.folder = settings->feed + strlen("dir:"),
-                                            .minor = minor,
+                                            .minor = feed->gate->minor,
                                             .store = feed->store,
                                             .state = &feed->state};
     return dirfeed_new(&options, &feed->dirfeed, fault) || fault_wrap(fault, "--feed");
+}
+
+bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, struct gate *gate,
+                      struct health *health, struct collectors *collectors, struct fault *fault) {
+    *feed = (struct serve_feed){.gate = gate, .health = health, .collectors = collectors};
+    if (strcmp(settings->feed, "none") == 0) return true;
+    feed_state_init(&feed->state);
+    feed->begun = true;
+    if (!make_store(feed, gate->minor, fault)) return false;
+    gate->store = &feed->gate_store;
+    bool started = strcmp(settings->feed, "kube") == 0 ? start_kube(feed, settings, fault)
+                                                       : start_dirfeed(feed, settings, fault);
+    if (!started) return false;
+    return (health_add(health, "feed", HEALTH_READY, check_synced, feed) &&
+            collectors_add(collectors, collect, feed)) ||
+           fault_set(fault, FAULT_LIMIT, "no room for the feed's checks");
 }
 
 void serve_feed_stop(struct serve_feed *feed) {
@@ -112,11 +196,9 @@ void serve_feed_stop(struct serve_feed *feed) {
     health_remove(feed->health, feed);
     collectors_remove(feed->collectors, feed);
     dirfeed_free(feed->dirfeed);
+    kube_free(feed->kube);
+    feed->gate->store = NULL;
     store_free(feed->store);
     feed_state_release(&feed->state);
     *feed = (struct serve_feed){.store = NULL};
-}
-
-const struct gate_store *serve_feed_gate_store(const struct serve_feed *feed) {
-    return feed->store == NULL ? NULL : &feed->gate_store;
 }

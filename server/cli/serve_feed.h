@@ -12,10 +12,13 @@
 #include "server/review/gate.h"
 
 struct dirfeed;
+struct kube;
 
 struct serve_feed {
     struct store *store; // NULL: there is no feed
     struct dirfeed *dirfeed;
+    struct kube *kube;
+    struct gate *gate; // whose minor the cluster tells
     struct feed_state state;
     struct gate_store gate_store; // for the gate, over the store
     struct health *health;
@@ -23,16 +26,15 @@ struct serve_feed {
     bool begun;
 };
 
-// What it does: makes the store and starts the feed that --feed names; none for "none". Owner: the caller,
-// serve_feed_stop, also after a failure. Errors: FAULT_USAGE, FAULT_IO, FAULT_MEMORY.
-bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, int minor,
+// What it does: makes the store and starts the feed that --feed names, and gives the gate its view of it;
+// neither for "none". Where no minor was named, the gate takes that of the cluster as soon as it is known.
+// Owner: the caller, serve_feed_stop, also after a failure; all pointers must outlive it. Errors:
+// FAULT_USAGE, FAULT_IO, FAULT_MEMORY.
+bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, struct gate *gate,
                       struct health *health, struct collectors *collectors, struct fault *fault)
     __attribute__((warn_unused_result));
 
 // Ends the feed, then the store. The gate must not be asked any more. A zeroed one is allowed.
 void serve_feed_stop(struct serve_feed *feed);
-
-// For struct gate; NULL when there is no feed.
-const struct gate_store *serve_feed_gate_store(const struct serve_feed *feed);
 
 #endif

@@ -67,8 +67,9 @@ static bool check_feature_gates(const struct setting_list *gates, struct fault *
 static bool check_cluster(const struct serve_settings *settings, struct fault *fault) {
     int minor;
     const char *feed = settings->feed;
-    if (strcmp(feed, "none") != 0 && (strncmp(feed, "dir:", 4) != 0 || feed[4] == '\0'))
-        return fault_set(fault, FAULT_USAGE, "--feed: \"%.64s\" is neither none nor dir:FOLDER", feed);
+    if (strcmp(feed, "none") != 0 && strcmp(feed, "kube") != 0 &&
+        (strncmp(feed, "dir:", 4) != 0 || feed[4] == '\0'))
+        return fault_set(fault, FAULT_USAGE, "--feed: \"%.64s\" is not none, dir:FOLDER or kube", feed);
     if (settings->kubernetes_version[0] != '\0' &&
         !kube_version_parse(text_of(settings->kubernetes_version), &minor, fault))
         return fault_wrap(fault, "--kubernetes-version");

@@ -32,6 +32,12 @@ void feed_set_why(struct feed_state *state, const char *why) {
     pthread_mutex_unlock(&state->mutex);
 }
 
+void feed_get_why(struct feed_state *state, char *ret_why, size_t why_bytes) {
+    pthread_mutex_lock(&state->mutex);
+    snprintf(ret_why, why_bytes, "%s", state->why);
+    pthread_mutex_unlock(&state->mutex);
+}
+
 bool feed_is_synced(struct feed_state *state, char *ret_why, size_t why_bytes) {
     const char *missing = NULL;
     size_t more = 0;

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "server/feed/kinds.h"
+#include "server/feed/listwatch.h"
 
 // Every reason of drawbridge_feed_errors_total.
 enum feed_error {
@@ -24,6 +24,8 @@ struct feed_kind_state {
     _Atomic bool absent;      // the server does not serve it
     _Atomic int64_t objects;  // live ones
     _Atomic int64_t alive_ms; // monotonic: the last event, bookmark or look; 0 is never
+    _Atomic uint64_t restarts[WATCH_END_COUNT];
+    _Atomic uint64_t events;
 };
 
 #define FEED_WHY_BYTES 224
@@ -31,7 +33,8 @@ struct feed_kind_state {
 struct feed_state {
     struct feed_kind_state kinds[FEED_KIND_COUNT]; // in the order of feed_kinds
     _Atomic uint64_t errors[FEED_ERROR_COUNT];
-    _Atomic int64_t waiting; // files or watches that are not followed at the moment
+    _Atomic uint64_t memory_bytes; // buffers of the feed
+    _Atomic int64_t waiting;       // files or watches that are not followed at the moment
     pthread_mutex_t mutex;
     char why[FEED_WHY_BYTES]; // what is amiss now, one line; "" is nothing
 };
@@ -43,6 +46,7 @@ void feed_count_error(struct feed_state *state, enum feed_error error);
 
 // What is amiss, for people; "" ends it.
 void feed_set_why(struct feed_state *state, const char *why);
+void feed_get_why(struct feed_state *state, char *ret_why, size_t why_bytes);
 
 // True when every kind that is served is synced; else says what is missing.
 bool feed_is_synced(struct feed_state *state, char *ret_why, size_t why_bytes);

@@ -9,6 +9,7 @@ struct feed_kind {
     enum object_kind kind;
     const char *resource;       // also the label of metrics
     const char *prefix;         // of the path: "/api/v1"
+    const char *older_prefix;   // where an older server serves it; NULL: nowhere
     const char *namespace;      // only this one; "" is all
     const char *field_selector; // as in a query, escaped; "" is none
     bool namespaced;

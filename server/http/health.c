@@ -35,7 +35,9 @@ void health_remove(struct health *health, const void *state) {
 }
 
 static void write_line(struct out *out, const char *name, bool fine, const char *why) {
-    if (fine)
+    if (fine && why[0] != '\0')
+        out_format(out, "[+]%s ok: %s\n", name, why);
+    else if (fine)
         out_format(out, "[+]%s ok\n", name);
     else
         out_format(out, "[-]%s failed: %s\n", name, why);
@@ -47,7 +49,7 @@ bool health_page(struct health *health, enum health_kind kind, bool verbose, str
     write_line(out, "ping", true, "");
     if (kind == HEALTH_READY) {
         all = !atomic_load_explicit(&health->draining, memory_order_relaxed);
-        write_line(out, "shutdown", all, "the server is about to end");
+        write_line(out, "shutdown", all, all ? "" : "the server is about to end");
     }
     pthread_mutex_lock(&health->mutex);
     for (size_t i = 0; i < health->count; i++) {

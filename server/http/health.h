@@ -17,8 +17,8 @@
 
 enum health_kind { HEALTH_LIVE = 1, HEALTH_READY = 2 };
 
-// True when all is well; else says why in one line. Called by the thread of the status port; short, and
-// without waiting.
+// True when all is well; else says why in one line. A line beside true is shown too, for what is amiss but
+// does not count. Called by the thread of the status port; short, and without waiting.
 typedef bool health_check(void *state, char ret_why[HEALTH_WHY_BYTES]);
 
 struct health {

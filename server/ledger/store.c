@@ -107,6 +107,18 @@ static void tell_of_list(const struct store *store, enum object_kind kind, enum 
     if (store->list_observer != NULL) store->list_observer(store->list_observer_context, kind, step);
 }
 
+bool store_restart(struct store *store, const struct ledger_options *options, struct fault *fault) {
+    struct ledger *fresh = ledger_new(options, fault);
+    if (fresh == NULL) return false;
+    begin(store);
+    struct ledger *old = store->ledger;
+    store->ledger = fresh;
+    memset(store->reached, 0, sizeof store->reached);
+    end(store);
+    ledger_free(old);
+    return true;
+}
+
 void store_list_begin(struct store *store, enum object_kind kind) {
     begin(store);
     ledger_list_begin(store->ledger, kind);

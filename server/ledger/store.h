@@ -29,6 +29,11 @@ enum store_list_step { STORE_LIST_BEGIN, STORE_LIST_END, STORE_LIST_CANCEL };
 typedef void store_list_observer(void *context, enum object_kind kind, enum store_list_step step);
 void store_observe_lists(struct store *store, store_list_observer *observer, void *context);
 
+// What it does: starts anew with an empty ledger, for a minor that became known only now. Errors: false and a
+// fault; the store is as it was.
+bool store_restart(struct store *store, const struct ledger_options *options, struct fault *fault)
+    __attribute__((warn_unused_result));
+
 void store_list_begin(struct store *store, enum object_kind kind);
 void store_list_end(struct store *store, enum object_kind kind);
 void store_list_cancel(struct store *store, enum object_kind kind);

@@ -16,7 +16,7 @@ struct gate_store {
 };
 
 struct gate {
-    int minor;                            // the Kubernetes minor that is served
+    _Atomic int minor;                    // the Kubernetes minor that is served; the feed may tell it late
     const struct rule_settings *settings; // NULL: the built-in ones
     const struct rule_actions *actions;   // NULL: the table's defaults
     const struct gate_store *store;       // NULL: there is no cache, cached rules do not run

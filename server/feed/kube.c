@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that follows an API server.
+#include "server/feed/kube.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "server/feed/kube_call.h"
+#include "server/log.h"
+#include "validators/core/json_reader.h"
+
+#define POLL_MOST_MS     1000
+#define VERSION_RETRY_MS 2000
+#define VERSION_OLD_MS   30000
+#define PAGE_ARENA_BYTES ((size_t)16 * 1024 * 1024)
+#define CONNECTIONS      32L
+
+// One kind.
+struct follower {
+    struct kube *kube;
+    struct kube_call call;
+    struct listwatch listwatch;
+    struct frames frames;
+    struct arena arena; // of one frame
+    bool troubled;      // the log has a line about what is amiss
+    char why[FEED_WHY_BYTES];
+};
+
+struct kube {
+    struct kubeconfig config;
+    int minor; // 0: not known yet
+    int (*on_version)(void *context, struct text version);
+    void *context;
+    struct store *store;
+    struct feed_state *state;
+    struct heap heap;
+    CURLM *multi;
+    struct kube_call version_call;
+    int64_t version_next_ms;
+    bool version_troubled;
+    struct follower followers[FEED_KIND_COUNT];
+    _Atomic bool stop;
+    bool started;
+    pthread_t thread;
+};
+
+static struct feed_kind_state *state_of(const struct follower *follower) {
+    return &follower->kube->state->kinds[feed_kind_index(follower->listwatch.row)];
+}
+
+// --- To the store ---
+
+static bool apply(struct follower *follower, const struct frame *frame, struct fault *fault) {
+    static const enum event_type types[] = {[FRAME_ADDED] = EVENT_ADDED,
+                                            [FRAME_MODIFIED] = EVENT_MODIFIED,
+                                            [FRAME_DELETED] = EVENT_DELETED,
+                                            [FRAME_BOOKMARK] = EVENT_BOOKMARK};
+    const struct ledger_event event = {
+        .type = types[frame->type], .object = frame->object, .resource_version = frame->resource_version};
+    struct text json = frame->type == FRAME_BOOKMARK ? (struct text){NULL, 0} : frame->json;
+    atomic_fetch_add_explicit(&state_of(follower)->events, 1, memory_order_relaxed);
+    return store_apply(follower->kube->store, &event, json, fault) != LEDGER_FAILED;
+}
+
+static void tell_alive(struct follower *follower) {
+    store_watch_alive(follower->kube->store, follower->listwatch.row->kind);
+    atomic_store_explicit(&state_of(follower)->alive_ms, feed_now_ms(), memory_order_relaxed);
+}
+
+static void list_is_whole(struct follower *follower) {
+    struct kube *kube = follower->kube;
+    enum object_kind kind = follower->listwatch.row->kind;
+    struct feed_kind_state *state = state_of(follower);
+    store_list_end(kube->store, kind);
+    store_set_synced(kube->store, kind, true);
+    atomic_store_explicit(&state->absent, false, memory_order_relaxed);
+    if (!atomic_exchange_explicit(&state->synced, true, memory_order_relaxed))
+        log_info(1, "feed", "Listed", LOG_STRING("resource", follower->listwatch.row->resource));
+}
+
+// A kind that is not served has no objects, and that is all there is to know.
+static void is_absent(struct follower *follower) {
+    struct kube *kube = follower->kube;
+    enum object_kind kind = follower->listwatch.row->kind;
+    struct feed_kind_state *state = state_of(follower);
+    store_list_begin(kube->store, kind);
+    store_list_end(kube->store, kind);
+    store_set_synced(kube->store, kind, true);
+    tell_alive(follower);
+    atomic_store_explicit(&state->synced, false, memory_order_relaxed);
+    if (!atomic_exchange_explicit(&state->absent, true, memory_order_relaxed))
+        log_info(0, "feed", "Not served by this cluster, passed over",
+                 LOG_STRING("resource", follower->listwatch.row->resource));
+}
+
+// --- What is amiss ---
+
+static void tell_trouble(struct kube *kube) {
+    const struct follower *worst = NULL;
+    int64_t waiting = 0;
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
+        if (kube->followers[i].why[0] == '\0') continue;
+        if (worst == NULL) worst = &kube->followers[i];
+        waiting++;
+    }
+    atomic_store_explicit(&kube->state->waiting, waiting, memory_order_relaxed);
+    feed_set_why(kube->state, worst == NULL ? "" : worst->why);
+}
+
+static void is_well(struct follower *follower) {
+    if (follower->why[0] != '\0') {
+        follower->why[0] = '\0';
+        tell_trouble(follower->kube);
+    }
+    if (follower->troubled)
+        log_info(0, "feed", "Followed again", LOG_STRING("resource", follower->listwatch.row->resource));
+    follower->troubled = false;
+}
+
+static void is_amiss(struct follower *follower, enum watch_end end, const struct fault *fault) {
+    const char *resource = follower->listwatch.row->resource;
+    snprintf(follower->why, sizeof follower->why, "%s: %s", resource, fault->text);
+    tell_trouble(follower->kube);
+    if (!follower->troubled)
+        log_error("feed", "Not followed at the moment, tried again", fault->text,
+                  LOG_STRING("resource", resource), LOG_STRING("reason", watch_end_name(end)));
+    follower->troubled = true;
+}
+
+static void count_fault(struct kube *kube, enum watch_end end) {
+    if (end == WATCH_END_DECODE) feed_count_error(kube->state, FEED_ERROR_DECODE);
+    if (end == WATCH_END_LIMIT) feed_count_error(kube->state, FEED_ERROR_LIMIT);
+    if (end == WATCH_END_MEMORY) feed_count_error(kube->state, FEED_ERROR_MEMORY);
+}
+
+// --- What comes ---
+
+static bool stop_call(struct follower *follower, enum watch_end end) {
+    follower->call.stopped = true;
+    follower->call.end = end;
+    return false;
+}
+
+static enum watch_end end_of(const struct fault *fault) {
+    if (fault->code == FAULT_MEMORY) return WATCH_END_MEMORY;
+    return fault->code == FAULT_LIMIT ? WATCH_END_LIMIT : WATCH_END_DECODE;
+}
+
+static void say_why(const struct frame *frame, enum watch_end end, struct fault *fault) {
+    if (frame->type == FRAME_ERROR)
+        fault_set(fault, FAULT_UNREACHABLE, "the watch ends with %lld: %.*s", (long long)frame->status.code,
+                  TEXT_ARG(text_slice(frame->status.message, 0, 160)));
+    else if (end == WATCH_END_OLDER)
+        fault_set(fault, FAULT_STATE,
+                  "the API server's list is older than what was seen; after a restore from a backup start "
+                  "drawbridge anew");
+    else
+        fault_set(fault, FAULT_INPUT, "a frame of a type that is not known");
+}
+
+static bool take_line(void *context, struct text line, struct fault *fault) {
+    struct follower *follower = context;
+    struct frame frame;
+    arena_clear(&follower->arena);
+    if (!frame_read(&follower->arena, line, follower->listwatch.row, follower->kube->minor, &frame, fault))
+        return stop_call(follower, end_of(fault));
+    struct listwatch_step step = listwatch_frame(&follower->listwatch, &frame, feed_now_ms());
+    if (step.stop) {
+        say_why(&frame, step.end, fault);
+        return stop_call(follower, step.end);
+    }
+    if (step.apply && !apply(follower, &frame, fault)) return stop_call(follower, WATCH_END_MEMORY);
+    if (step.ends_list) list_is_whole(follower);
+    if (step.alive) tell_alive(follower);
+    if (follower->listwatch.state == LISTWATCH_WATCHING) is_well(follower);
+    return true;
+}
+
+static bool take_bytes(void *context, struct text bytes) {
+    struct follower *follower = context;
+    if (frames_feed(&follower->frames, bytes, take_line, follower, &follower->call.fault)) return true;
+    if (!follower->call.stopped) stop_call(follower, end_of(&follower->call.fault));
+    return false;
+}
+
+static bool take_item(void *context, struct text item, struct fault *fault) {
+    struct follower *follower = context;
+    struct frame frame;
+    arena_clear(&follower->arena);
+    return frame_read_object(&follower->arena, item, follower->listwatch.row, follower->kube->minor, &frame,
+                             fault) &&
+           apply(follower, &frame, fault);
+}
+
+// A page of a list. Returns how it ended; WATCH_END_EOF when the next request may follow at once.
+static enum watch_end take_page(struct follower *follower) {
+    struct kube_call *call = &follower->call;
+    struct frame_list list;
+    struct arena arena;
+    arena_init(&arena, PAGE_ARENA_BYTES);
+    bool fine = frame_read_list(&arena, (struct text){call->body, call->body_len}, take_item, follower, &list,
+                                &call->fault);
+    struct listwatch_step step = {.stop = !fine, .end = fine ? WATCH_END_EOF : end_of(&call->fault)};
+    if (fine) step = listwatch_page(&follower->listwatch, &list);
+    if (fine && step.stop) {
+        const struct frame none = {.type = FRAME_UNKNOWN};
+        say_why(&none, step.end, &call->fault);
+    }
+    if (step.ends_list) {
+        const struct object bookmark = {.kind = follower->listwatch.row->kind};
+        const struct ledger_event event = {
+            .type = EVENT_BOOKMARK, .object = &bookmark, .resource_version = list.resource_version};
+        (void)store_apply(follower->kube->store, &event, (struct text){NULL, 0}, &call->fault);
+        list_is_whole(follower);
+    }
+    if (step.alive) tell_alive(follower);
+    if (step.ends_list) is_well(follower);
+    arena_release(&arena);
+    return step.stop ? step.end : WATCH_END_EOF;
+}
+
+// --- Requests ---
+
+static void renew_token(struct kube *kube) {
+    struct fault fault;
+    (void)kubeconfig_renew_token(&kube->config, &fault);
+    if (fault.code != FAULT_NONE) feed_count_error(kube->state, FEED_ERROR_UNREADABLE);
+}
+
+static void end_request(struct follower *follower, enum watch_end end, int64_t retry_after_s) {
+    struct listwatch *listwatch = &follower->listwatch;
+    enum listwatch_state state = listwatch->state;
+    frames_release(&follower->frames);
+    if (listwatch_ended(listwatch, end, retry_after_s, feed_now_ms()))
+        store_list_cancel(follower->kube->store, listwatch->row->kind);
+    atomic_fetch_add_explicit(&state_of(follower)->restarts[end], 1, memory_order_relaxed);
+    count_fault(follower->kube, end);
+    if (end == WATCH_END_NOT_SERVED && listwatch->row->optional) {
+        if (listwatch->absent && !listwatch->older) is_absent(follower);
+        return;
+    }
+    // The ordinary end of a watch, and falling back to pages, are no trouble.
+    bool ordinary = (end == WATCH_END_EOF || end == WATCH_END_CUT || end == WATCH_END_GONE) &&
+                    state == LISTWATCH_WATCHING && listwatch->failures <= 1;
+    bool fell_back = state == LISTWATCH_STREAMING && listwatch->use_pages && listwatch->failures == 0;
+    if (ordinary || fell_back) return;
+    if (follower->call.fault.code == FAULT_NONE)
+        fault_set(&follower->call.fault, FAULT_UNREACHABLE,
+                  end == WATCH_END_SILENT ? "nothing came from the API server for %lld s"
+                                          : "the API server ended the answer after %lld s",
+                  (long long)(feed_now_ms() - follower->call.began_ms) / 1000);
+    is_amiss(follower, end, &follower->call.fault);
+}
+
+static void begin_request(struct follower *follower) {
+    struct kube *kube = follower->kube;
+    struct kube_call *call = &follower->call;
+    struct listwatch_request request;
+    struct fault fault;
+    if (call->running || !listwatch_next(&follower->listwatch, feed_now_ms(), &request)) return;
+    if (request.begins_list) store_list_begin(kube->store, follower->listwatch.row->kind);
+    renew_token(kube);
+    call->is_stream = request.is_stream;
+    call->silence_ms = request.silence_ms;
+    call->most_ms = request.most_ms;
+    call->take = take_bytes;
+    call->context = follower;
+    frames_init(&follower->frames, &kube->heap, 0);
+    if (!kube_call_begin(call, &kube->config, request.path, &fault) ||
+        curl_multi_add_handle(kube->multi, call->easy) != CURLM_OK) {
+        fault_set(&call->fault, FAULT_MEMORY, "no memory for a request");
+        end_request(follower, WATCH_END_MEMORY, 0);
+        return;
+    }
+    call->running = true;
+}
+
+static void request_is_done(struct follower *follower, CURLcode result) {
+    struct kube_call *call = &follower->call;
+    int64_t retry_after_s;
+    enum watch_end end = kube_call_end(call, result, &retry_after_s);
+    curl_multi_remove_handle(follower->kube->multi, call->easy);
+    call->running = false;
+    bool page = !call->is_stream && end == WATCH_END_EOF;
+    if (page) end = take_page(follower);
+    if (!page && end == WATCH_END_EOF && frames_is_cut(&follower->frames)) end = WATCH_END_CUT;
+    if (!page || end != WATCH_END_EOF) end_request(follower, end, retry_after_s);
+    kube_call_clear(call);
+}
+
+// A watch on which nothing happens is answered all the same.
+static void check_answer(struct follower *follower) {
+    struct kube_call *call = &follower->call;
+    if (!call->running || follower->why[0] == '\0' || follower->listwatch.state != LISTWATCH_WATCHING) return;
+    long code = 0;
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &code);
+    if (code == 200) is_well(follower);
+}
+
+static void check_silence(struct follower *follower, int64_t now_ms) {
+    struct kube_call *call = &follower->call;
+    if (!call->running) return;
+    bool silent = now_ms - call->heard_ms >= call->silence_ms;
+    bool late = call->most_ms > 0 && now_ms - call->began_ms >= call->most_ms;
+    if (!silent && !late) return;
+    stop_call(follower, WATCH_END_SILENT);
+    request_is_done(follower, CURLE_OPERATION_TIMEDOUT);
+}
+
+// --- The server's version ---
+
+enum { VERSION_GIT };
+static const struct json_name version_names[] = {JSON_NAME("gitVersion")};
+static const struct json_fields version_fields = JSON_FIELDS(version_names);
+
+static void version_is_known(struct kube *kube) {
+    struct arena arena;
+    struct finding_list ignored;
+    struct json_reader reader;
+    struct text version = {NULL, 0};
+    struct fault fault;
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    arena_init(&arena, KUBE_REFUSAL_BYTES);
+    finding_list_init(&ignored, &arena);
+    json_init(&reader, (struct text){kube->version_call.body, kube->version_call.body_len}, &arena, &ignored,
+              JSON_WIRE);
+    while (json_field(&reader, &version_fields, &seen, &field)) json_text(&reader, &version);
+    bool read = json_finish(&reader, &fault) && version.len > 0;
+    kube->minor = read ? kube->on_version(kube->context, version) : 0;
+    if (kube->minor == 0) {
+        char why[FEED_WHY_BYTES];
+        snprintf(why, sizeof why, "the API server's version \"%.*s\" cannot be followed",
+                 TEXT_ARG(text_printable(&arena, version, 64)));
+        feed_set_why(kube->state, why);
+        kube->version_next_ms = feed_now_ms() + VERSION_OLD_MS;
+    } else {
+        feed_set_why(kube->state, "");
+        kube->version_troubled = false;
+    }
+    arena_release(&arena);
+}
+
+static void version_is_done(struct kube *kube, CURLcode result) {
+    struct kube_call *call = &kube->version_call;
+    int64_t retry_after_s;
+    enum watch_end end = kube_call_end(call, result, &retry_after_s);
+    curl_multi_remove_handle(kube->multi, call->easy);
+    call->running = false;
+    kube->version_next_ms = feed_now_ms() + VERSION_RETRY_MS + retry_after_s * 1000;
+    if (end == WATCH_END_EOF) {
+        version_is_known(kube);
+    } else {
+        feed_set_why(kube->state, call->fault.text);
+        if (!kube->version_troubled)
+            log_error("feed", "The API server does not say its version yet", call->fault.text);
+        kube->version_troubled = true;
+    }
+    kube_call_clear(call);
+}
+
+static void ask_version(struct kube *kube) {
+    struct kube_call *call = &kube->version_call;
+    struct fault fault;
+    if (call->running || feed_now_ms() < kube->version_next_ms) return;
+    renew_token(kube);
+    call->is_stream = false;
+    call->running = kube_call_begin(call, &kube->config, "/version?timeout=10s", &fault) &&
+                    curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)KUBE_CONNECT_MS) == CURLE_OK &&
+                    curl_multi_add_handle(kube->multi, call->easy) == CURLM_OK;
+    if (!call->running) kube->version_next_ms = feed_now_ms() + VERSION_RETRY_MS;
+}
+
+// --- The loop ---
+
+static void begin_requests(struct kube *kube) {
+    if (kube->minor == 0) {
+        ask_version(kube);
+        return;
+    }
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) begin_request(&kube->followers[i]);
+}
+
+static void end_requests(struct kube *kube) {
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(kube->multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE) continue;
+        struct kube_call *call = NULL;
+        CURLcode result = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        if (call == &kube->version_call)
+            version_is_done(kube, result);
+        else
+            request_is_done(call->context, result);
+    }
+    int64_t now_ms = feed_now_ms();
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
+        check_answer(&kube->followers[i]);
+        check_silence(&kube->followers[i], now_ms);
+    }
+}
+
+static int wait_ms(const struct kube *kube) {
+    int64_t now_ms = feed_now_ms();
+    int64_t next_ms = now_ms + POLL_MOST_MS;
+    if (kube->minor == 0 && !kube->version_call.running && kube->version_next_ms < next_ms)
+        next_ms = kube->version_next_ms;
+    for (size_t i = 0; i < FEED_KIND_COUNT && kube->minor != 0; i++)
+        if (!kube->followers[i].call.running && kube->followers[i].listwatch.next_ms < next_ms)
+            next_ms = kube->followers[i].listwatch.next_ms;
+    return next_ms <= now_ms ? 0 : (int)(next_ms - now_ms);
+}
+
+static void *run(void *argument) {
+    struct kube *kube = argument;
+    while (!atomic_load_explicit(&kube->stop, memory_order_relaxed)) {
+        int running;
+        begin_requests(kube);
+        curl_multi_perform(kube->multi, &running);
+        end_requests(kube);
+        atomic_store_explicit(&kube->state->memory_bytes, kube->heap.used_bytes, memory_order_relaxed);
+        curl_multi_poll(kube->multi, NULL, 0, wait_ms(kube), NULL);
+    }
+    return NULL;
+}
+
+static bool start_thread(struct kube *kube, struct fault *fault) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&kube->thread, NULL, run, kube);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) return fault_set(fault, FAULT_IO, "a thread to follow the cluster: %s", strerror(error));
+    kube->started = true;
+    return true;
+}
+
+static bool prepare(struct kube *kube, uint64_t seed, struct fault *fault) {
+    kube->multi = curl_multi_init();
+    if (kube->multi == NULL) return fault_set(fault, FAULT_MEMORY, "no memory for connections");
+    curl_multi_setopt(kube->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(kube->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS);
+    if (!kube_call_init(&kube->version_call, &kube->heap, fault)) return false;
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
+        struct follower *follower = &kube->followers[i];
+        follower->kube = kube;
+        listwatch_init(&follower->listwatch, &feed_kinds[i], seed + i);
+        arena_init(&follower->arena, KUBE_OBJECT_BYTES);
+        frames_init(&follower->frames, &kube->heap, 0);
+        if (!kube_call_init(&follower->call, &kube->heap, fault)) return false;
+    }
+    return true;
+}
+
+bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault *fault) {
+    struct kube *kube = calloc(1, sizeof *kube);
+    if (kube == NULL) {
+        kubeconfig_release(&options->config);
+        return fault_set(fault, FAULT_MEMORY, "out of memory");
+    }
+    kube->config = options->config;
+    options->config = (struct kubeconfig){.server = NULL};
+    kube->minor = options->minor;
+    kube->on_version = options->on_version;
+    kube->context = options->context;
+    kube->store = options->store;
+    kube->state = options->state;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (!prepare(kube, options->seed, fault) || !start_thread(kube, fault)) {
+        kube_free(kube);
+        return false;
+    }
+    *ret_kube = kube;
+    return true;
+}
+
+static void release_call(struct kube *kube, struct kube_call *call) {
+    if (call->running) curl_multi_remove_handle(kube->multi, call->easy);
+    if (call->heap != NULL) kube_call_release(call);
+}
+
+void kube_free(struct kube *kube) {
+    if (kube == NULL) return;
+    atomic_store_explicit(&kube->stop, true, memory_order_relaxed);
+    if (kube->started) {
+        curl_multi_wakeup(kube->multi);
+        pthread_join(kube->thread, NULL);
+    }
+    release_call(kube, &kube->version_call);
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
+        release_call(kube, &kube->followers[i].call);
+        if (kube->followers[i].kube != NULL) frames_release(&kube->followers[i].frames);
+        arena_release(&kube->followers[i].arena);
+    }
+    if (kube->multi != NULL) curl_multi_cleanup(kube->multi);
+    kubeconfig_release(&kube->config);
+    free(kube);
+    curl_global_cleanup();
+}

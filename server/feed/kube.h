@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Kubernetes feed: one thread that lists and watches every kind of feed_kinds at an API server and tells
+// the store. HTTP/1.1, one connection per watch, no redirects, no proxies; credentials go to the API server
+// alone. The server may be away at the start and at any time after it.
+#ifndef DRAWBRIDGE_FEED_KUBE_H
+#define DRAWBRIDGE_FEED_KUBE_H
+
+#include "server/feed/feed_state.h"
+#include "server/feed/kubeconfig.h"
+#include "server/ledger/store.h"
+
+#define KUBE_BODY_BYTES       ((size_t)64 * 1024 * 1024)  // longest page of a list
+#define KUBE_REFUSAL_BYTES    ((size_t)64 * 1024)         // what is read of an answer that is a refusal
+#define KUBE_OBJECT_BYTES     ((size_t)128 * 1024 * 1024) // memory to read one object with
+#define KUBE_CONNECT_MS       10000
+#define KUBE_USER_TIMEOUT_MS  25000 // sent bytes that are not confirmed for so long end a connection
+#define KUBE_KEEPALIVE_S      10
+#define KUBE_KEEPALIVE_STEP_S 5
+
+struct kube_options {
+    struct kubeconfig config; // taken over, also by a failure
+    int minor;                // 0: what the server's /version says
+    // Told once of the server's version, such as "v1.36.3", before the first list. Returns the minor to read
+    // objects by, 0 when this version cannot be followed; it is asked again later. Called by the feed's
+    // thread; only needed when minor is 0.
+    int (*on_version)(void *context, struct text version);
+    void *context;
+    uint64_t seed; // of the jitter
+    struct store *store;
+    struct feed_state *state;
+};
+
+struct kube;
+
+// What it does: starts to follow, without waiting for the server. Owner: the caller, kube_free; store and
+// state must outlive it. Errors: FAULT_IO, FAULT_MEMORY.
+bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+// Ends all connections and the thread. NULL is allowed.
+void kube_free(struct kube *kube);
+
+#endif
