@@ -23,6 +23,7 @@ static const struct kind_row kinds[] = {
     {"v1", TEXT_INIT("Namespace"), KIND_NAMESPACE, decode_namespace},
     {"coordination.k8s.io/v1", TEXT_INIT("Lease"), KIND_LEASE, decode_lease},
     {"drawbridge.dev/v1alpha1", TEXT_INIT("LedgerPolicy"), KIND_LEDGER_POLICY, decode_ledger_policy},
+    {"drawbridge.dev/v1alpha1", TEXT_INIT("NodeLedger"), KIND_NODE_LEDGER, decode_node_ledger},
     {RBAC, TEXT_INIT("Role"), KIND_ROLE, decode_role},
     {RBAC, TEXT_INIT("ClusterRole"), KIND_CLUSTER_ROLE, decode_role},
     {RBAC, TEXT_INIT("ClusterRoleBinding"), KIND_CLUSTER_ROLE_BINDING, decode_role_binding},
@@ -79,27 +80,37 @@ static void decode_other(struct json_reader *reader, struct object *ret) {
         }
 }
 
-void decode_object_at(struct json_reader *reader, enum object_kind kind, enum resource_version version,
-                      struct object *ret_object) {
+static void decode_kind_of(struct json_reader *reader, enum object_kind kind, struct object *ret) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        if (kinds[i].kind != kind) continue;
+        kinds[i].decode(reader, ret);
+        return;
+    }
+    enum json_mode mode = reader->mode;
+    reader->mode = JSON_WIRE;
+    decode_other(reader, ret);
+    reader->mode = mode;
+}
+
+void decode_object_like(struct json_reader *reader, enum object_kind kind, enum resource_version version,
+                        const struct object *like, struct object *ret_object) {
     *ret_object = (struct object){.kind = kind, .version = version};
     // Paths of findings begin at the object, whatever envelope it lies in.
     unsigned base = reader->base;
     reader->base = reader->depth;
     size_t first = reader->findings->count;
-    bool found = false;
-    for (size_t i = 0; i < COUNT_OF(kinds) && !found; i++) {
-        if (kinds[i].kind != kind) continue;
-        found = true;
-        kinds[i].decode(reader, ret_object);
-    }
-    if (!found) {
-        enum json_mode mode = reader->mode;
-        reader->mode = JSON_WIRE;
-        decode_other(reader, ret_object);
-        reader->mode = mode;
-    }
+    bool alike = like != NULL && like->kind == kind && like->version == version;
+    if (kind == KIND_RESOURCE_SLICE && alike)
+        decode_resource_slice_like(reader, &like->slice, ret_object);
+    else
+        decode_kind_of(reader, kind, ret_object);
     reader->base = base;
     hints_add(reader->findings, first, reader->when);
+}
+
+void decode_object_at(struct json_reader *reader, enum object_kind kind, enum resource_version version,
+                      struct object *ret_object) {
+    decode_object_like(reader, kind, version, NULL, ret_object);
 }
 
 // Finds apiVersion and kind, wherever they stand, and stops there. What is wrong is told by the real pass.

@@ -35,7 +35,9 @@ void decode_object_meta(struct json_reader *reader, struct object_meta *ret);
 const struct node_selector *decode_node_selector(struct json_reader *reader);
 
 // decode_device.c
-void decode_devices(struct json_reader *reader, struct device_list *ret);
+// like: devices of another slice of the same version, of which the list mostly repeats those at the same
+// places; or NULL.
+void decode_devices(struct json_reader *reader, const struct device_list *like, struct device_list *ret);
 void decode_counter_map(struct json_reader *reader, struct counter_map *ret);
 
 // decode_node_allocatable.c
@@ -58,6 +60,8 @@ void decode_claim_status(struct json_reader *reader, struct resource_claim *clai
 
 // One file per kind.
 void decode_resource_slice(struct json_reader *reader, struct object *ret);
+void decode_resource_slice_like(struct json_reader *reader, const struct resource_slice *like,
+                                struct object *ret);
 void decode_resource_claim(struct json_reader *reader, struct object *ret);
 void decode_resource_claim_template(struct json_reader *reader, struct object *ret);
 void decode_device_class(struct json_reader *reader, struct object *ret);
@@ -73,6 +77,7 @@ void decode_device_taint_rule(struct json_reader *reader, struct object *ret);
 
 // decode_policy.c: read strictly, because it is ours.
 void decode_ledger_policy(struct json_reader *reader, struct object *ret);
+void decode_node_ledger(struct json_reader *reader, struct object *ret);
 
 // decode_pod_status.c
 void decode_pod_status(struct json_reader *reader, struct pod *ret);

@@ -159,7 +159,7 @@ static const struct json_name condition_names[] = {
 static const struct json_fields CONDITION = JSON_FIELDS(condition_names);
 
 // The first PodResizePending decides, and only a resize that is under way without one is told instead.
-static void decode_conditions(struct json_reader *reader, struct text *ret_resize) {
+static void decode_conditions(struct json_reader *reader, bool *ret_scheduled, struct text *ret_resize) {
     struct json_iterator iterator = {0};
     bool pending = false;
     while (json_element(reader, &iterator)) {
@@ -169,6 +169,7 @@ static void decode_conditions(struct json_reader *reader, struct text *ret_resiz
         struct text reason = {"", 0};
         while (json_field(reader, &CONDITION, &seen, &field))
             json_text(reader, field == CONDITION_TYPE ? &type : &reason);
+        if (text_equal(type, TEXT("PodScheduled"))) *ret_scheduled = true;
         if (pending) continue;
         pending = text_equal(type, TEXT("PodResizePending"));
         if (pending)
@@ -209,7 +210,7 @@ void decode_pod_status(struct json_reader *reader, struct pod *ret) {
     unsigned field;
     while (json_field(reader, &STATUS, &seen, &field)) switch (field) {
         case STATUS_PHASE: json_text(reader, &ret->phase); break;
-        case STATUS_CONDITIONS: decode_conditions(reader, &ret->resize); break;
+        case STATUS_CONDITIONS: decode_conditions(reader, &ret->scheduled, &ret->resize); break;
         case STATUS_NOMINATED: json_text(reader, &ret->nominated_node_name); break;
         case STATUS_INIT_CONTAINERS: decode_containers(reader, &ret->init_container_statuses); break;
         case STATUS_CONTAINERS: decode_containers(reader, &ret->container_statuses); break;

@@ -2,6 +2,44 @@
 // The ledger as a whole: life, order of events, lists, clock. Each kind has a file of its own.
 #include "server/ledger/state.h"
 
+const struct name *take(struct ledger *ledger, struct text text) {
+    return name_take(&ledger->names, text);
+}
+
+void drop(struct ledger *ledger, const struct name *name) {
+    name_drop(&ledger->names, name);
+}
+
+// All tables, in no order.
+static void each_index(struct ledger *ledger, void (*run)(struct ledger *ledger, struct index *index)) {
+    struct index *all[] = {&ledger->slices,         &ledger->pools,       &ledger->groups,
+                           &ledger->groups_by_pool, &ledger->rows,        &ledger->claims,
+                           &ledger->consumers,      &ledger->pods,        &ledger->pods_by_uid,
+                           &ledger->nodes,          &ledger->leases,      &ledger->classes,
+                           &ledger->namespaces,     &ledger->taint_rules, &ledger->memories,
+                           &ledger->remembered,     &ledger->tombstones,  &ledger->shapes.index};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) run(ledger, all[i]);
+}
+
+static void use_heap(struct ledger *ledger, struct index *index) {
+    index->heap = &ledger->heap;
+}
+
+static void release_index(struct ledger *ledger, struct index *index) {
+    (void)ledger;
+    index_release(index);
+}
+
+static bool make_nowhere(struct ledger *ledger) {
+    ledger->empty = take(ledger, (struct text){NULL, 0});
+    ledger->nowhere = ledger->empty == NULL ? NULL : heap_alloc(&ledger->heap, sizeof *ledger->nowhere);
+    if (ledger->nowhere == NULL) return false;
+    ledger->nowhere->name = name_share(ledger->empty);
+    ledger->nowhere->uid = name_share(ledger->empty);
+    ledger->nowhere->refs = 1;
+    return true;
+}
+
 struct ledger *ledger_new(const struct ledger_options *options, struct fault *fault) {
     struct heap first = {0};
     struct ledger *ledger = heap_alloc(&first, sizeof *ledger);
@@ -10,11 +48,16 @@ struct ledger *ledger_new(const struct ledger_options *options, struct fault *fa
         return NULL;
     }
     ledger->options = *options;
+    ledger->minor = options->minor > MINOR_NEWEST ? MINOR_NEWEST : options->minor;
     ledger->heap.cap_bytes = options->memory_cap_bytes;
     ledger->names.index.heap = &ledger->heap;
     memcpy(ledger->names.seed, options->seed, sizeof ledger->names.seed);
-    ledger->slices.heap = ledger->pools.heap = ledger->nodes.heap = ledger->tombstones.heap = &ledger->heap;
-    return ledger;
+    ledger->shapes.names = &ledger->names;
+    each_index(ledger, use_heap);
+    if (make_nowhere(ledger)) return ledger;
+    ledger_free(ledger);
+    fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
+    return NULL;
 }
 
 static void tombstone_forget_oldest(struct ledger *ledger) {
@@ -26,12 +69,30 @@ static void tombstone_forget_oldest(struct ledger *ledger) {
     heap_free(&ledger->heap, oldest, sizeof *oldest);
 }
 
+static void rejection_release(struct ledger *ledger, struct rejection *rejection) {
+    for (size_t i = 0; i < 5; i++) drop(ledger, rejection->key[i]);
+    drop(ledger, rejection->namespace);
+    drop(ledger, rejection->claim_name);
+    drop(ledger, rejection->other_uid);
+}
+
 void ledger_free(struct ledger *ledger) {
     if (ledger == NULL) return;
-    slices_release(ledger);
+    claim_sweep(ledger, UINT64_MAX);
+    pod_sweep(ledger, UINT64_MAX);
+    slice_sweep(ledger, UINT64_MAX);
+    lease_sweep(ledger, UINT64_MAX);
+    class_sweep(ledger, UINT64_MAX);
+    namespace_sweep(ledger, UINT64_MAX);
+    taint_rule_sweep(ledger, UINT64_MAX);
+    policy_sweep(ledger, UINT64_MAX);
+    memory_sweep(ledger, UINT64_MAX);
+    pools_release(ledger);
     nodes_release(ledger);
+    for (size_t i = 0; i < ledger->rejection_count; i++) rejection_release(ledger, &ledger->rejections[i]);
     while (ledger->oldest_tombstone != NULL) tombstone_forget_oldest(ledger);
-    index_release(&ledger->tombstones);
+    drop(ledger, ledger->empty);
+    each_index(ledger, release_index);
     index_release(&ledger->names.index);
     struct heap first = {.used_bytes = sizeof *ledger, .count = 1};
     heap_free(&first, ledger, sizeof *ledger);
@@ -85,49 +146,78 @@ bool tombstone_add(struct ledger *ledger, const struct name *uid, int64_t resour
     return true;
 }
 
-void amounts_release(struct ledger *ledger, struct amounts *amounts) {
-    for (size_t i = 0; i < amounts->count; i++) name_drop(&ledger->names, amounts->items[i].resource);
-    heap_free(&ledger->heap, amounts->items, amounts->count * sizeof *amounts->items);
-    *amounts = (struct amounts){0};
+void reject(struct ledger *ledger, const char *rule, const struct row *row, uint64_t content,
+            const struct name *other_uid) {
+    const struct name *key[5] = {row->claim->uid, row->group->driver, row->group->pool, row->device,
+                                 row->share};
+    ledger->counts.rejections++;
+    for (size_t i = 0; i < ledger->rejection_count; i++) {
+        struct rejection *known = &ledger->rejections[i];
+        if (known->rule != rule || known->content != content || known->other_uid != other_uid) continue;
+        if (memcmp(known->key, key, sizeof key) != 0) continue;
+        known->count++;
+        return;
+    }
+    if (ledger->rejection_count == REJECTIONS_MAX) { // the oldest is forgotten; the count stays
+        rejection_release(ledger, &ledger->rejections[0]);
+        memmove(ledger->rejections, ledger->rejections + 1, (REJECTIONS_MAX - 1) * sizeof(struct rejection));
+        ledger->rejection_count--;
+    }
+    struct rejection *rejection = &ledger->rejections[ledger->rejection_count++];
+    *rejection = (struct rejection){.rule = rule,
+                                    .namespace = name_share(row->claim->namespace),
+                                    .claim_name = name_share(row->claim->name),
+                                    .other_uid = name_share(other_uid),
+                                    .content = content,
+                                    .at_ms = ledger->now_ms,
+                                    .count = 1};
+    for (size_t i = 0; i < 5; i++) rejection->key[i] = name_share(key[i]);
 }
 
-bool amounts_copy(struct ledger *ledger, const struct quantity_map *map, struct amounts *ret_amounts) {
-    struct amounts copy = {0};
-    if (map->count > 0) {
-        copy.items = heap_alloc(&ledger->heap, map->count * sizeof *copy.items);
-        if (copy.items == NULL) return false;
-    }
-    copy.count = map->count;
-    for (size_t i = 0; i < map->count; i++) {
-        struct amount amount = {.resource = name_take(&ledger->names, map->items[i].key),
-                                .quantity = map->items[i].value};
-        if (amount.resource == NULL) {
-            amounts_release(ledger, &copy);
-            return false;
-        }
-        amount.quantity.source = (struct text){NULL, 0};
-        amount.quantity.cached = false;
-        size_t at = i;
-        while (at > 0 && text_compare(copy.items[at - 1].resource->text, amount.resource->text) > 0) {
-            copy.items[at] = copy.items[at - 1];
-            at--;
-        }
-        copy.items[at] = amount;
-    }
-    *ret_amounts = copy;
-    return true;
+// ---- events
+
+// Leases of other things than nodes are of no interest.
+static enum ledger_outcome node_lease_apply(struct ledger *ledger, const struct ledger_event *event) {
+    if (!text_equal(event->object->lease.metadata.namespace, TEXT("kube-node-lease"))) return LEDGER_IGNORED;
+    return lease_apply(ledger, event);
+}
+
+struct kind_row {
+    enum object_kind kind;
+    enum ledger_outcome (*apply)(struct ledger *ledger, const struct ledger_event *event);
+    void (*sweep)(struct ledger *ledger, uint64_t list_round);
+};
+static const struct kind_row followed[] = {
+    {KIND_RESOURCE_SLICE, slice_apply, slice_sweep},
+    {KIND_RESOURCE_CLAIM, claim_apply, claim_sweep},
+    {KIND_DEVICE_CLASS, class_apply, class_sweep},
+    {KIND_NODE, node_apply, node_sweep},
+    {KIND_POD, pod_apply, pod_sweep},
+    {KIND_NAMESPACE, namespace_apply, namespace_sweep},
+    {KIND_LEASE, node_lease_apply, lease_sweep},
+    {KIND_DEVICE_TAINT_RULE, taint_rule_apply, taint_rule_sweep},
+    {KIND_LEDGER_POLICY, policy_apply, policy_sweep},
+    {KIND_NODE_LEDGER, memory_apply, memory_sweep},
+};
+
+static const struct kind_row *row_of_kind(enum object_kind kind) {
+    for (size_t i = 0; i < sizeof followed / sizeof followed[0]; i++)
+        if (followed[i].kind == kind) return &followed[i];
+    return NULL;
 }
 
 enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event,
                                  struct fault *fault) {
     if (event->type == EVENT_BOOKMARK) return LEDGER_APPLIED;
-    enum ledger_outcome outcome = LEDGER_IGNORED;
-    switch (event->object->kind) {
-    case KIND_RESOURCE_SLICE: outcome = slice_apply(ledger, event); break;
-    case KIND_NODE: outcome = node_apply(ledger, event); break;
-    default: break;
+    const struct kind_row *row = row_of_kind(event->object->kind);
+    enum ledger_outcome outcome = row == NULL ? LEDGER_IGNORED : row->apply(ledger, event);
+    switch (outcome) {
+    case LEDGER_APPLIED: ledger->counts.applied++; break;
+    case LEDGER_REPEATED: ledger->counts.repeated++; break;
+    case LEDGER_OLDER: ledger->counts.older++; break;
+    case LEDGER_IGNORED: ledger->counts.ignored++; break;
+    case LEDGER_FAILED: fault_set(fault, FAULT_MEMORY, "no memory for an object of the cluster"); break;
     }
-    if (outcome == LEDGER_FAILED) fault_set(fault, FAULT_MEMORY, "no memory for an object of the cluster");
     return outcome;
 }
 
@@ -138,10 +228,10 @@ void ledger_list_begin(struct ledger *ledger, enum object_kind kind) {
 
 void ledger_list_end(struct ledger *ledger, enum object_kind kind) {
     struct kind_state *state = &ledger->kinds[kind];
+    const struct kind_row *row = row_of_kind(kind);
     if (!state->listing) return;
     state->listing = false;
-    if (kind == KIND_RESOURCE_SLICE) slices_sweep(ledger, state->list_round);
-    if (kind == KIND_NODE) nodes_sweep(ledger, state->list_round);
+    if (row != NULL) row->sweep(ledger, state->list_round);
     state->synced = true;
 }
 
@@ -163,4 +253,12 @@ void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t no
 
 const struct heap *ledger_heap(const struct ledger *ledger) {
     return &ledger->heap;
+}
+
+void ledger_fail_after(struct ledger *ledger, size_t allocations) {
+    ledger->heap.fail_after = allocations;
+}
+
+struct ledger_counts ledger_counts(const struct ledger *ledger) {
+    return ledger->counts;
 }

@@ -60,10 +60,24 @@ void ledger_advance(struct ledger *ledger, int64_t now_ms);
 void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced);
 void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t now_ms);
 
+// How events ended, and what became of rows.
+struct ledger_counts {
+    uint64_t applied;
+    uint64_t repeated;
+    uint64_t older;
+    uint64_t ignored;
+    uint64_t row_repeats; // rows that were committed again with the same content
+    uint64_t rejections;  // rows that were not merged
+};
+struct ledger_counts ledger_counts(const struct ledger *ledger);
+
 // What rules may ask.
 struct view ledger_view(const struct ledger *ledger);
 
 // The memory that the ledger holds. Units: bytes, blocks.
 const struct heap *ledger_heap(const struct ledger *ledger);
+
+// For tests: the n-th allocation from now fails; 0 is off.
+void ledger_fail_after(struct ledger *ledger, size_t allocations);
 
 #endif

@@ -1,71 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResourceSlices and the pools that they make up.
+// ResourceSlices: the devices of pools.
 #include "server/ledger/state.h"
-
-static uint64_t pool_hash(const struct ledger *ledger, const struct name *driver, const struct name *pool,
-                          enum node_scope_kind scope, const struct name *value) {
-    const void *key[] = {driver, pool, value, (const void *)(uintptr_t)scope};
-    return siphash(ledger->options.seed, key, sizeof key);
-}
-
-static struct pool_entry *find_by_names(const struct ledger *ledger, const struct name *driver,
-                                        const struct name *pool, enum node_scope_kind scope,
-                                        const struct name *value) {
-    for (struct link *link = index_first(&ledger->pools, pool_hash(ledger, driver, pool, scope, value));
-         link != NULL; link = index_next(link)) {
-        struct pool_entry *entry = LINK_OWNER(link, struct pool_entry, by_key);
-        if (entry->driver == driver && entry->pool == pool && entry->scope == scope &&
-            entry->scope_value == value)
-            return entry;
-    }
-    return NULL;
-}
-
-const struct pool_entry *pool_find(const struct ledger *ledger, const struct pool_key *key) {
-    const struct name *driver = name_find(&ledger->names, key->driver);
-    const struct name *pool = name_find(&ledger->names, key->pool);
-    const struct name *value = name_find(&ledger->names, key->scope.value);
-    if (driver == NULL || pool == NULL || value == NULL) return NULL;
-    return find_by_names(ledger, driver, pool, key->scope.kind, value);
-}
-
-static void pool_free(struct ledger *ledger, struct pool_entry *pool) {
-    name_drop(&ledger->names, pool->driver);
-    name_drop(&ledger->names, pool->pool);
-    name_drop(&ledger->names, pool->scope_value);
-    heap_free(&ledger->heap, pool, sizeof *pool);
-}
-
-static struct pool_entry *pool_get(struct ledger *ledger, const struct pool_key *key) {
-    struct pool_entry *known = (struct pool_entry *)(uintptr_t)pool_find(ledger, key);
-    if (known != NULL) return known;
-    struct pool_entry *pool = heap_alloc(&ledger->heap, sizeof *pool);
-    if (pool == NULL) return NULL;
-    pool->scope = key->scope.kind;
-    pool->driver = name_take(&ledger->names, key->driver);
-    pool->pool = name_take(&ledger->names, key->pool);
-    pool->scope_value = name_take(&ledger->names, key->scope.value);
-    if (pool->driver == NULL || pool->pool == NULL || pool->scope_value == NULL ||
-        !index_reserve(&ledger->pools)) {
-        pool_free(ledger, pool);
-        return NULL;
-    }
-    index_insert(&ledger->pools, &pool->by_key,
-                 pool_hash(ledger, pool->driver, pool->pool, pool->scope, pool->scope_value));
-    return pool;
-}
 
 static void pool_unlink(struct slice_entry *slice) {
     struct slice_entry **at = &slice->pool->slices;
     while (*at != slice) at = &(*at)->pool_next;
     *at = slice->pool_next;
-}
-
-static void pool_link(struct slice_entry *slice, struct pool_entry *pool) {
-    slice->pool = pool;
-    slice->pool_next = pool->slices;
-    pool->slices = slice;
-    if (slice->generation > pool->retired_generation) pool->retired_generation = slice->generation;
 }
 
 static struct slice_entry *slice_find(const struct ledger *ledger, struct text name) {
@@ -80,27 +20,177 @@ static struct slice_entry *slice_find(const struct ledger *ledger, struct text n
 }
 
 static void slice_free(struct ledger *ledger, struct slice_entry *slice) {
-    name_drop(&ledger->names, slice->name);
-    name_drop(&ledger->names, slice->uid);
+    for (size_t i = 0; i < slice->device_count; i++) {
+        drop(ledger, slice->devices[i].name);
+        shape_drop(&ledger->shapes, slice->devices[i].shape);
+    }
+    heap_free(&ledger->heap, slice->devices, slice->device_count * sizeof *slice->devices);
+    for (size_t i = 0; i < slice->device_count && slice->places != NULL; i++) {
+        drop(ledger, slice->places[i].node);
+        selector_free(&ledger->names, slice->places[i].node_selector);
+    }
+    heap_free(&ledger->heap, slice->places, slice->device_count * sizeof *slice->places);
+    drop(ledger, slice->name);
+    drop(ledger, slice->uid);
     heap_free(&ledger->heap, slice, sizeof *slice);
 }
 
-static void slice_remove(struct ledger *ledger, struct slice_entry *slice) {
-    pool_unlink(slice);
-    index_remove(&ledger->slices, &slice->by_name);
-    slice_free(ledger, slice);
+// ---- a new state
+
+static bool make_place(struct ledger *ledger, const struct device *device, struct device_place *place) {
+    place->all_nodes = device->all_nodes.value;
+    if (device->node_name.set && device->node_name.value.len > 0) {
+        place->node = take(ledger, device->node_name.value);
+        if (place->node == NULL) return false;
+    }
+    if (device->node_selector == NULL) return true;
+    place->node_selector = selector_new(&ledger->names, device->node_selector);
+    return place->node_selector != NULL;
+}
+
+static void swap_devices(struct slice_entry *slice, size_t a, size_t b) {
+    struct device_entry device = slice->devices[a];
+    slice->devices[a] = slice->devices[b];
+    slice->devices[b] = device;
+    if (slice->places == NULL) return;
+    struct device_place place = slice->places[a];
+    slice->places[a] = slice->places[b];
+    slice->places[b] = place;
+}
+
+static void sift_down(struct slice_entry *slice, size_t root, size_t end) {
+    const struct device_entry *devices = slice->devices;
+    for (size_t child; (child = 2 * root + 1) < end; root = child) {
+        if (child + 1 < end && (uintptr_t)devices[child].name < (uintptr_t)devices[child + 1].name) child++;
+        if ((uintptr_t)devices[root].name >= (uintptr_t)devices[child].name) return;
+        swap_devices(slice, root, child);
+    }
+}
+
+// By the name's address, in place and whatever order a tenant chose.
+static void sort_devices(struct slice_entry *slice) {
+    size_t count = slice->device_count;
+    for (size_t i = count / 2; i > 0; i--) sift_down(slice, i - 1, count);
+    for (size_t end = count; end > 1; end--) {
+        swap_devices(slice, 0, end - 1);
+        sift_down(slice, 0, end - 1);
+    }
+}
+
+static bool make_devices(struct ledger *ledger, const struct resource_slice *object,
+                         struct slice_entry *slice) {
+    size_t count = object->devices.count;
+    if (count == 0) return true;
+    slice->devices = heap_alloc(&ledger->heap, count * sizeof *slice->devices);
+    if (slice->devices == NULL) return false;
+    if (object->per_device_node_selection.value) {
+        slice->places = heap_alloc(&ledger->heap, count * sizeof *slice->places);
+        if (slice->places == NULL) {
+            heap_free(&ledger->heap, slice->devices, count * sizeof *slice->devices);
+            slice->devices = NULL;
+            return false;
+        }
+    }
+    slice->device_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct device *device = &object->devices.items[i];
+        slice->devices[i].name = take(ledger, device->name);
+        slice->devices[i].shape = shape_take(&ledger->shapes, device, ledger->minor);
+        if (slice->devices[i].name == NULL || slice->devices[i].shape == NULL) return false;
+        if (slice->places != NULL && !make_place(ledger, device, &slice->places[i])) return false;
+        if (slice->devices[i].shape->mapping_count > 0) slice->has_mappings = true;
+    }
+    sort_devices(slice);
+    return true;
 }
 
 static struct slice_entry *slice_new(struct ledger *ledger, const struct resource_slice *object) {
     struct slice_entry *slice = heap_alloc(&ledger->heap, sizeof *slice);
     if (slice == NULL) return NULL;
-    slice->name = name_take(&ledger->names, object->metadata.name);
-    slice->uid = name_take(&ledger->names, object->metadata.uid);
-    if (slice->name == NULL || slice->uid == NULL || !index_reserve(&ledger->slices)) {
-        slice_free(ledger, slice);
-        return NULL;
+    slice->generation = object->pool.generation;
+    slice->resource_slice_count = object->pool.resource_slice_count;
+    slice->name = take(ledger, object->metadata.name);
+    slice->uid = take(ledger, object->metadata.uid);
+    if (slice->name != NULL && slice->uid != NULL && make_devices(ledger, object, slice) &&
+        index_reserve(&ledger->slices))
+        return slice;
+    slice_free(ledger, slice);
+    return NULL;
+}
+
+// ---- commit: nothing below can fail
+
+// Nodes that see a pool. Wide pools are seen by many; their nodes are found when they are asked.
+static void touch_pool(struct ledger *ledger, struct pool_entry *pool) {
+    node_touch(ledger, pool->node);
+    for (struct row *row = pool->rows.first; row != NULL; row = row->next)
+        for (size_t i = 0; i <= row->claim->consumer_count && pool->node == NULL; i++)
+            node_touch(ledger, row->claim->placements[i].node);
+}
+
+static void pool_changed(struct ledger *ledger, struct pool_entry *pool) {
+    struct gathered gathered;
+    bool complete = group_gather(ledger, pool->group, pool->node, INT64_MAX, &gathered) && gathered.complete;
+    pool->changed_ms = ledger->now_ms;
+    if (complete)
+        pool->incomplete_ms = 0;
+    else if (pool->incomplete_ms == 0)
+        pool->incomplete_ms = ledger->now_ms;
+    touch_pool(ledger, pool);
+    group_look_again(ledger, pool->group);
+    pool_look_again(ledger, pool);
+}
+
+static void link_slice(struct ledger *ledger, struct slice_entry *slice, struct pool_entry *pool) {
+    bool restarts = pool->slices == NULL && slice->generation < pool->retired_generation;
+    slice->pool = pool;
+    slice->pool_next = pool->slices;
+    pool->slices = slice;
+    if (slice->has_mappings) pool->had_mappings = true;
+    if (slice->generation > pool->retired_generation) pool->retired_generation = slice->generation;
+    index_insert(&ledger->slices, &slice->by_name, names_hash(ledger->options.seed, &slice->name, 1));
+    // Every kubelet restart does this to every driver; it ends by itself when nothing changed. So does a live
+    // slice whose generation goes backwards, which v1.36 lets in.
+    if (!restarts || !pool->had_mappings) return;
+    pool->quarantined = true;
+    pool->quarantine_ms = ledger->now_ms;
+}
+
+static void unlink_slice(struct ledger *ledger, struct slice_entry *slice) {
+    pool_unlink(slice);
+    index_remove(&ledger->slices, &slice->by_name);
+}
+
+static void slice_remove(struct ledger *ledger, struct slice_entry *slice) {
+    struct pool_entry *pool = slice->pool;
+    unlink_slice(ledger, slice);
+    slice_free(ledger, slice);
+    pool_changed(ledger, pool);
+    pool_settle(ledger, pool);
+}
+
+// A slice that is put in the place of its former state does not leave its pool empty in between.
+static void replace_slice(struct ledger *ledger, struct slice_entry *known, struct slice_entry *fresh,
+                          struct pool_entry *pool) {
+    if (known->pool == pool) {
+        unlink_slice(ledger, known);
+        link_slice(ledger, fresh, pool);
+        slice_free(ledger, known);
+    } else {
+        link_slice(ledger, fresh, pool);
+        slice_remove(ledger, known);
     }
-    return slice;
+}
+
+static void commit_slice(struct ledger *ledger, struct slice_entry *fresh, struct slice_entry *known,
+                         struct pool_entry *pool, int64_t resource_version) {
+    fresh->resource_version = resource_version;
+    fresh->list_round = ledger->kinds[KIND_RESOURCE_SLICE].list_round;
+    if (known != NULL)
+        replace_slice(ledger, known, fresh, pool);
+    else
+        link_slice(ledger, fresh, pool);
+    pool_changed(ledger, pool);
 }
 
 enum ledger_outcome slice_apply(struct ledger *ledger, const struct ledger_event *event) {
@@ -118,27 +208,21 @@ enum ledger_outcome slice_apply(struct ledger *ledger, const struct ledger_event
         slice_remove(ledger, known);
         return LEDGER_APPLIED;
     }
-    // Everything that can fail comes first; the commit below cannot.
     struct slice_entry *fresh = slice_new(ledger, object);
     if (fresh == NULL) return LEDGER_FAILED;
     struct pool_key key = pool_key_of(object);
-    struct pool_entry *pool = pool_get(ledger, &key);
+    struct pool_entry *pool = pool_get(ledger, &key, object->node_selector);
     bool replaced = known != NULL && known->uid != fresh->uid;
     if (pool == NULL || (replaced && !tombstone_add(ledger, known->uid, known->resource_version))) {
         slice_free(ledger, fresh);
+        if (pool != NULL) pool_settle(ledger, pool);
         return LEDGER_FAILED;
     }
-    if (known != NULL) slice_remove(ledger, known);
-    fresh->resource_version = event->resource_version;
-    fresh->generation = object->pool.generation;
-    fresh->resource_slice_count = object->pool.resource_slice_count;
-    fresh->list_round = ledger->kinds[KIND_RESOURCE_SLICE].list_round;
-    pool_link(fresh, pool);
-    index_insert(&ledger->slices, &fresh->by_name, names_hash(ledger->options.seed, &fresh->name, 1));
+    commit_slice(ledger, fresh, known, pool, event->resource_version);
     return LEDGER_APPLIED;
 }
 
-void slices_sweep(struct ledger *ledger, uint64_t list_round) {
+void slice_sweep(struct ledger *ledger, uint64_t list_round) {
     size_t bucket = 0;
     struct link *link = index_each(&ledger->slices, &bucket, NULL);
     while (link != NULL) {
@@ -146,17 +230,4 @@ void slices_sweep(struct ledger *ledger, uint64_t list_round) {
         link = index_each(&ledger->slices, &bucket, link);
         if (slice->list_round != list_round) slice_remove(ledger, slice);
     }
-}
-
-void slices_release(struct ledger *ledger) {
-    slices_sweep(ledger, UINT64_MAX);
-    size_t bucket = 0;
-    struct link *link = index_each(&ledger->pools, &bucket, NULL);
-    while (link != NULL) {
-        struct pool_entry *pool = LINK_OWNER(link, struct pool_entry, by_key);
-        link = index_each(&ledger->pools, &bucket, link);
-        pool_free(ledger, pool);
-    }
-    index_release(&ledger->pools);
-    index_release(&ledger->slices);
 }

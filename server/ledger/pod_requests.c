@@ -226,15 +226,29 @@ static struct quantity_map sum_containers(const struct counting *counting, enum 
     return fold_all(counting, &shares);
 }
 
+// The two parts of v1.37's sum: what claims come on top of, and what has them in it. When a resize was
+// refused, what the spec says does not count.
 // Source: v0.37.2 AggregateContainerRequests.
-static struct quantity_map sum_with_status(const struct counting *counting) {
+static void sum_parts(const struct counting *counting, struct quantity_map *ret_on_top,
+                      struct quantity_map *ret_within) {
     const struct pod *pod = counting->pod;
-    struct quantity_map spec = sum_containers(counting, SOURCE_SPEC);
-    if (pod->allocated_resources.set && pod->status_resources_set && pod->status_resources.requests.set)
-        return greatest(counting, &spec, &pod->status_resources.requests, &pod->allocated_resources);
+    struct quantity_map spec = counting->infeasible ? NOTHING : sum_containers(counting, SOURCE_SPEC);
+    if (pod->allocated_resources.set && pod->status_resources_set && pod->status_resources.requests.set) {
+        *ret_on_top = spec;
+        *ret_within =
+            greatest(counting, &NOTHING, &pod->status_resources.requests, &pod->allocated_resources);
+        return;
+    }
     struct quantity_map allocated = sum_containers(counting, SOURCE_ALLOCATED);
-    struct quantity_map actuated = sum_containers(counting, SOURCE_ACTUATED);
-    return greatest(counting, &spec, &actuated, &allocated);
+    *ret_on_top = resources_max(&spec, &allocated, counting->arena);
+    *ret_within = sum_containers(counting, SOURCE_ACTUATED);
+}
+
+static struct quantity_map sum_with_status(const struct counting *counting) {
+    struct quantity_map on_top;
+    struct quantity_map within;
+    sum_parts(counting, &on_top, &within);
+    return resources_max(&on_top, &within, counting->arena);
 }
 
 // Source: IsSupportedPodLevelResource.
@@ -253,28 +267,23 @@ static struct quantity_map pod_level_only(const struct quantity_map *map, struct
     return kept;
 }
 
-// Pod-level requests take the place of the sum. v1.36 takes over what the spec names, v1.37 what status names
-// too.
-static struct quantity_map apply_pod_level(const struct counting *counting, struct quantity_map sum) {
+// What pod-level requests put in the place of the sum. v1.36 takes over what the spec names, v1.37 what
+// status names too.
+static struct quantity_map pod_level_requests(const struct counting *counting) {
     const struct pod *pod = counting->pod;
     struct arena *arena = counting->arena;
     struct quantity_map all = resources_sorted(&pod->resources.requests, arena);
     struct quantity_map spec = pod_level_only(&all, arena);
-    if (spec.count == 0) return sum;
-    struct quantity_map effective = spec;
-    if (!counting->options->spec_only && pod->status_resources_set) {
-        struct quantity_map found = greatest(counting, &pod->resources.requests,
-                                             &pod->status_resources.requests, &pod->allocated_resources);
-        effective = pod_level_only(&found, arena);
-        if (counting->options->minor < 37) {
-            for (size_t i = 0; i < spec.count; i++) {
-                const struct quantity *value = resources_find(&effective, spec.items[i].key);
-                spec.items[i].value = value != NULL ? *value : quantity_from_int64(0, QUANTITY_DECIMAL_SI);
-            }
-            effective = spec;
-        }
+    if (spec.count == 0 || counting->options->spec_only || !pod->status_resources_set) return spec;
+    struct quantity_map found = greatest(counting, &pod->resources.requests, &pod->status_resources.requests,
+                                         &pod->allocated_resources);
+    struct quantity_map effective = pod_level_only(&found, arena);
+    if (counting->options->minor >= 37) return effective;
+    for (size_t i = 0; i < spec.count; i++) {
+        const struct quantity *value = resources_find(&effective, spec.items[i].key);
+        spec.items[i].value = value != NULL ? *value : quantity_from_int64(0, QUANTITY_DECIMAL_SI);
     }
-    return resources_override(&sum, &effective, arena);
+    return spec;
 }
 
 struct quantity_map pod_requests(const struct pod *pod, const struct pod_requests_options *options,
@@ -289,8 +298,68 @@ struct quantity_map pod_requests(const struct pod *pod, const struct pod_request
         sum = sum_containers(&counting, SOURCE_EFFECTIVE);
     else
         sum = sum_with_status(&counting);
-    if (!options->containers_only) sum = apply_pod_level(&counting, sum);
+    if (!options->containers_only) {
+        struct quantity_map pod_level = pod_level_requests(&counting);
+        sum = resources_override(&sum, &pod_level, arena);
+    }
     struct quantity_map overhead = resources_sorted(&pod->overhead, arena);
     sum = resources_add(&sum, &overhead, arena);
     return arena->poisoned ? NOTHING : sum;
+}
+
+// ---- taken apart
+
+static void add_demand(struct pod_demand_list *demands, const struct quantity_map *map, struct arena *arena,
+                       size_t member) {
+    for (size_t i = 0; i < map->count; i++) {
+        size_t at = demands->count;
+        int order = 1;
+        while (at > 0 && (order = text_compare(demands->items[at - 1].resource, map->items[i].key)) > 0) at--;
+        if (at == 0 || order != 0) {
+            if (LIST_APPEND(arena, demands) == NULL) return;
+            memmove(demands->items + at + 1, demands->items + at,
+                    (demands->count - 1 - at) * sizeof *demands->items);
+            demands->items[at++] = (struct pod_demand){.resource = map->items[i].key};
+        }
+        *(struct quantity *)(void *)((char *)&demands->items[at - 1] + member) = map->items[i].value;
+    }
+}
+
+struct pod_demand_list pod_demands(const struct pod *pod, int minor, struct arena *arena) {
+    struct pod_requests_options options = {.minor = minor};
+    struct counting counting = {.pod = pod, .options = &options, .arena = arena};
+    struct pod_demand_list demands = {0};
+    counting.infeasible = text_equal(pod->resize, TEXT("Infeasible"));
+    if (!index_statuses(&counting)) return demands;
+    struct quantity_map on_top;
+    struct quantity_map within = NOTHING;
+    if (minor < 37)
+        on_top = sum_containers(&counting, SOURCE_EFFECTIVE);
+    else
+        sum_parts(&counting, &on_top, &within);
+    struct quantity_map pod_level = pod_level_requests(&counting);
+    struct quantity_map overhead = resources_sorted(&pod->overhead, arena);
+    add_demand(&demands, &on_top, arena, offsetof(struct pod_demand, on_top));
+    add_demand(&demands, &within, arena, offsetof(struct pod_demand, within));
+    add_demand(&demands, &pod_level, arena, offsetof(struct pod_demand, within));
+    for (size_t i = 0; i < demands.count; i++)
+        demands.items[i].pod_level = resources_find(&pod_level, demands.items[i].resource) != NULL;
+    add_demand(&demands, &overhead, arena, offsetof(struct pod_demand, overhead));
+    return arena->poisoned ? (struct pod_demand_list){0} : demands;
+}
+
+struct quantity pod_demand_sum(const struct quantity *on_top, const struct quantity *within,
+                               const struct quantity *overhead, bool pod_level, struct quantity claims) {
+    struct quantity sum = {0};
+    if (pod_level) {
+        sum = *within;
+    } else {
+        if (on_top->set) add_to(&sum, *on_top);
+        if (claims.set) add_to(&sum, claims);
+        if (within->set && (!sum.set || quantity_compare(*within, sum) > 0)) sum = *within;
+    }
+    if (overhead->set) add_to(&sum, *overhead);
+    if (!sum.set) sum = quantity_from_int64(0, QUANTITY_DECIMAL_SI);
+    sum.set = true;
+    return sum;
 }

@@ -23,4 +23,26 @@ struct pod_requests_options {
 struct quantity_map pod_requests(const struct pod *pod, const struct pod_requests_options *options,
                                  struct arena *arena);
 
+// The same sum before claims are put in, per resource: what a Pod takes is greater(on_top + claims, within)
+// + overhead, or within + overhead where `pod_level`. A quantity that is not set is nothing.
+struct pod_demand {
+    struct text resource;
+    struct quantity on_top;
+    struct quantity within; // has the claims in it already
+    struct quantity overhead;
+    bool pod_level; // pod-level requests take the place of the sum
+};
+struct pod_demand_list {
+    struct pod_demand *items; // sorted by resource
+    size_t count;
+};
+
+// What it does: takes a Pod's requests apart, so that what its claims take may change afterwards. Owner: the
+// arena. Errors: an empty list, arena poisoned.
+struct pod_demand_list pod_demands(const struct pod *pod, int minor, struct arena *arena);
+
+// What it does: a Pod's share of one resource when its claims take `claims` of it (not set: nothing).
+struct quantity pod_demand_sum(const struct quantity *on_top, const struct quantity *within,
+                               const struct quantity *overhead, bool pod_level, struct quantity claims);
+
 #endif

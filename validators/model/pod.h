@@ -87,6 +87,7 @@ struct pod {
     struct resource_requirements resources;
     struct text phase;
     struct text nominated_node_name;
+    bool scheduled;     // there is a condition PodScheduled: a scheduler or a kubelet took note of the Pod
     struct text resize; // the reason of the condition PodResizePending; without it "InProgress" for
                         // PodResizeInProgress
     struct pod_claim_status_list claim_statuses;

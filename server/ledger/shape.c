@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices take of their nodes, each kind of device once.
+#include "server/ledger/shape.h"
+
+#include "server/ledger/amounts.h"
+
+#define MINOR_WITH_OVERHEAD 37 // from here on devices speak of nodeAllocatableResources
+
+// Digests are compared across replicas, so their keys are not secret. Two make collisions by chance
+// impossible; a driver that makes one on purpose only hides a change of its own mapping.
+static const uint64_t digest_keys[2][2] = {{0x6472617762726964u, 0x6765206d61707069u},
+                                           {0x6e67732064696765u, 0x7374206b65792032u}};
+
+static void digest_bytes(uint64_t digest[2], const void *data, size_t len) {
+    for (int i = 0; i < 2; i++) {
+        uint64_t key[2] = {digest_keys[i][0] ^ digest[i], digest_keys[i][1]};
+        digest[i] = siphash(key, data, len);
+    }
+}
+
+void digest_text(uint64_t digest[2], struct text text) {
+    digest_bytes(digest, text.ptr, text.len);
+}
+
+void digest_number(uint64_t digest[2], uint64_t number) {
+    digest_bytes(digest, &number, sizeof number);
+}
+
+void digest_quantity(uint64_t digest[2], struct quantity quantity) {
+    __int128 value = quantity.unscaled;
+    int64_t scale = quantity.scale;
+    while (value != 0 && value % 10 == 0) {
+        value /= 10;
+        scale++;
+    }
+    uint64_t words[4] = {(uint64_t)value, (uint64_t)((unsigned __int128)value >> 64),
+                         value == 0 ? 0 : (uint64_t)scale,
+                         (quantity.set ? 1u : 0u) | (quantity.out_of_range ? 2u : 0u)};
+    digest_bytes(digest, words, sizeof words);
+}
+
+void digest_print(const uint64_t digest[2], char buffer[DIGEST_TEXT_BYTES]) {
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 32; i++) buffer[i] = digits[digest[i / 16] >> (60 - 4 * (i % 16)) & 15];
+    buffer[32] = '\0';
+}
+
+bool digest_parse(struct text text, uint64_t ret_digest[2]) {
+    uint64_t digest[2] = {0, 0};
+    if (text.len != DIGEST_TEXT_BYTES - 1) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        unsigned value;
+        if (c >= '0' && c <= '9')
+            value = (unsigned)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = (unsigned)(c - 'a') + 10;
+        else
+            return false;
+        digest[i / 16] = digest[i / 16] << 4 | value;
+    }
+    ret_digest[0] = digest[0];
+    ret_digest[1] = digest[1];
+    return true;
+}
+
+// ---- what a device says
+
+// A device's mappings in the order of their resources.
+struct source {
+    const struct device *device;
+    int minor;
+    const struct node_allocatable_map *map;
+    size_t *order;
+    size_t mapping_count;
+    size_t numa_count;
+};
+
+static bool may_name_numa(struct text key) {
+    static const char word[] = "numa";
+    for (size_t i = 0; i + 4 <= key.len; i++) {
+        size_t same = 0;
+        while (same < 4 && ((unsigned char)key.ptr[i + same] | 0x20) == (unsigned char)word[same]) same++;
+        if (same == 4) return true;
+    }
+    return false;
+}
+
+static bool first_node(const struct device_attribute *attribute, int64_t *ret_node) {
+    if (attribute->int_value.set)
+        *ret_node = attribute->int_value.value;
+    else if (attribute->int_values.count > 0)
+        *ret_node = attribute->int_values.items[0];
+    else
+        return false;
+    return may_name_numa(attribute->key);
+}
+
+// What Go writes is sorted, so each name is put in its place from the end. Of two with one name the first
+// counts.
+static void sort_mappings(struct source *source) {
+    for (size_t i = 0; i < source->map->count; i++) {
+        struct text key = source->map->items[i].key;
+        size_t at = source->mapping_count;
+        int order = 1;
+        while (at > 0 && (order = text_compare(source->map->items[source->order[at - 1]].key, key)) > 0) at--;
+        if (at > 0 && order == 0) continue;
+        memmove(source->order + at + 1, source->order + at,
+                (source->mapping_count - at) * sizeof *source->order);
+        source->order[at] = i;
+        source->mapping_count++;
+    }
+}
+
+// The amount that one entry stands for. An absent multiplier of v1.36 is 1, as the API server fills it in.
+static struct shape_mapping mapping_of(const struct source *source, size_t index) {
+    const struct node_allocatable *entry = &source->map->items[source->order[index]];
+    struct shape_mapping mapping = {.mapped = entry->mapping_set};
+    bool by_capacity = entry->capacity_key.set && entry->capacity_key.value.len > 0;
+    struct quantity one = quantity_from_int64(1, QUANTITY_DECIMAL_SI);
+    if (source->minor < MINOR_WITH_OVERHEAD) {
+        mapping.multiplier = entry->allocation_multiplier.set ? entry->allocation_multiplier : one;
+        return mapping;
+    }
+    if (by_capacity) {
+        mapping.multiplier = entry->capacity_multiplier.set ? entry->capacity_multiplier : one;
+    } else {
+        mapping.multiplier = entry->device_multiplier;
+        mapping.mapped = mapping.mapped && entry->device_multiplier.set;
+    }
+    if (!entry->overhead_set) return mapping;
+    mapping.per_pod = entry->per_pod;
+    mapping.per_container = entry->per_container;
+    return mapping;
+}
+
+static struct text capacity_key_of(const struct source *source, size_t index) {
+    const struct opt_text *key = &source->map->items[source->order[index]].capacity_key;
+    return key->set ? key->value : (struct text){NULL, 0};
+}
+
+// How many trailing zeros, which form: what digest_quantity leaves out and printing shows.
+static void digest_spelling(uint64_t digest[2], struct quantity quantity) {
+    digest_number(digest, (uint64_t)quantity.format << 32 | (uint64_t)(uint32_t)quantity.scale);
+}
+
+static void digest_source(const struct source *source, uint64_t digest[2], uint64_t spelling[2]) {
+    for (size_t i = 0; i < source->mapping_count; i++) {
+        struct shape_mapping mapping = mapping_of(source, i);
+        digest_text(digest, source->map->items[source->order[i]].key);
+        digest_text(digest, capacity_key_of(source, i));
+        digest_number(digest, mapping.mapped);
+        const struct quantity parts[] = {mapping.multiplier, mapping.per_pod, mapping.per_container};
+        for (size_t k = 0; k < 3; k++) {
+            digest_quantity(digest, parts[k]);
+            digest_spelling(spelling, parts[k]);
+        }
+    }
+    digest_number(digest, source->device->allow_multiple_allocations.value);
+    for (size_t i = 0; i < source->device->attributes.count; i++) {
+        const struct device_attribute *attribute = &source->device->attributes.items[i];
+        int64_t id;
+        if (!first_node(attribute, &id)) continue;
+        digest_text(digest, attribute->key);
+        digest_number(digest, (uint64_t)id);
+    }
+}
+
+static size_t shape_bytes(const struct shape *shape) {
+    return sizeof *shape + shape->mapping_count * sizeof *shape->mappings +
+           shape->numa_count * sizeof *shape->numa;
+}
+
+static void shape_free(struct shape_table *table, struct shape *shape) {
+    for (size_t i = 0; i < shape->mapping_count; i++) {
+        name_drop(table->names, shape->mappings[i].resource);
+        name_drop(table->names, shape->mappings[i].capacity_key);
+    }
+    for (size_t i = 0; i < shape->numa_count; i++) name_drop(table->names, shape->numa[i].attribute);
+    heap_free(table->index.heap, shape, shape_bytes(shape));
+}
+
+static bool fill_mappings(struct shape_table *table, const struct source *source,
+                          struct shape_mapping *mappings) {
+    for (size_t i = 0; i < source->mapping_count; i++) {
+        struct text capacity_key = capacity_key_of(source, i);
+        mappings[i] = mapping_of(source, i);
+        mappings[i].multiplier = quantity_kept(mappings[i].multiplier);
+        mappings[i].per_pod = quantity_kept(mappings[i].per_pod);
+        mappings[i].per_container = quantity_kept(mappings[i].per_container);
+        mappings[i].resource = name_take(table->names, source->map->items[source->order[i]].key);
+        if (mappings[i].resource == NULL) return false;
+        if (capacity_key.len == 0) continue;
+        mappings[i].capacity_key = name_take(table->names, capacity_key);
+        if (mappings[i].capacity_key == NULL) return false;
+    }
+    return true;
+}
+
+static struct shape *shape_new(struct shape_table *table, const struct source *source) {
+    struct shape sizes = {.mapping_count = source->mapping_count, .numa_count = source->numa_count};
+    struct shape *shape = heap_alloc(table->index.heap, shape_bytes(&sizes));
+    if (shape == NULL) return NULL;
+    struct shape_mapping *mappings = (struct shape_mapping *)(shape + 1);
+    struct shape_numa *numa = (struct shape_numa *)(mappings + source->mapping_count);
+    *shape = (struct shape){.mapping_count = source->mapping_count,
+                            .numa_count = source->numa_count,
+                            .refs = 1,
+                            .shareable = source->device->allow_multiple_allocations.value,
+                            .mappings = mappings,
+                            .numa = numa};
+    bool fine = fill_mappings(table, source, mappings);
+    size_t at = 0;
+    for (size_t i = 0; i < source->device->attributes.count && fine; i++) {
+        const struct device_attribute *attribute = &source->device->attributes.items[i];
+        int64_t id;
+        if (!first_node(attribute, &id)) continue;
+        numa[at].id = id;
+        numa[at].attribute = name_take(table->names, attribute->key);
+        fine = numa[at++].attribute != NULL;
+    }
+    if (fine && index_reserve(&table->index)) return shape;
+    shape_free(table, shape);
+    return NULL;
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b) {
+    return a->digest[0] == b->digest[0] && a->digest[1] == b->digest[1];
+}
+
+static const struct shape *find_or_make(struct shape_table *table, const struct source *source) {
+    uint64_t digest[2] = {0, 0};
+    uint64_t spelling[2] = {0, 0};
+    digest_source(source, digest, spelling);
+    uint64_t hash = siphash(table->names->seed, digest, sizeof digest);
+    for (struct link *link = index_first(&table->index, hash); link != NULL; link = index_next(link)) {
+        const struct shape *shape = LINK_OWNER(link, struct shape, by_content);
+        if (shape->digest[0] == digest[0] && shape->digest[1] == digest[1] && shape->spelling == spelling[0])
+            return shape_share(shape);
+    }
+    struct shape *shape = shape_new(table, source);
+    if (shape == NULL) return NULL;
+    shape->digest[0] = digest[0];
+    shape->digest[1] = digest[1];
+    shape->spelling = spelling[0];
+    index_insert(&table->index, &shape->by_content, hash);
+    return shape;
+}
+
+const struct shape *shape_take(struct shape_table *table, const struct device *device, int minor) {
+    struct source source = {.device = device, .minor = minor};
+    source.map = minor < MINOR_WITH_OVERHEAD ? &device->mappings_v136 : &device->resources_v137;
+    for (size_t i = 0; i < device->attributes.count; i++) {
+        int64_t id;
+        if (first_node(&device->attributes.items[i], &id)) source.numa_count++;
+    }
+    size_t bytes = source.map->count * sizeof *source.order;
+    if (bytes > 0) {
+        source.order = heap_alloc(table->index.heap, bytes);
+        if (source.order == NULL) return NULL;
+        sort_mappings(&source);
+    }
+    const struct shape *shape = find_or_make(table, &source);
+    heap_free(table->index.heap, source.order, bytes);
+    return shape;
+}
+
+const struct shape *shape_share(const struct shape *shape) {
+    ((struct shape *)(uintptr_t)shape)->refs++;
+    return shape;
+}
+
+void shape_drop(struct shape_table *table, const struct shape *shape) {
+    if (shape == NULL) return;
+    struct shape *held = (struct shape *)(uintptr_t)shape;
+    if (--held->refs > 0) return;
+    index_remove(&table->index, &held->by_content);
+    shape_free(table, held);
+}
+
+// ---- NUMA
+
+static const struct text built_in[] = {
+    TEXT_INIT("resource.kubernetes.io/numaNode"),
+    TEXT_INIT("numaNodeID"),
+    TEXT_INIT("numaNode"),
+    TEXT_INIT("dra.cpu/numaNodeID"),
+};
+
+static struct text without_domain(struct text key, struct text domain) {
+    if (key.len <= domain.len || !text_starts_with(key, domain) || key.ptr[domain.len] != '/') return key;
+    return text_slice(key, domain.len + 1, key.len);
+}
+
+bool shape_numa_node(const struct shape *shape, struct text driver, const struct text_list *spellings,
+                     int64_t *ret_node) {
+    bool own = spellings != NULL && spellings->count > 0;
+    const struct text *wanted = own ? spellings->items : built_in;
+    size_t count = own ? spellings->count : sizeof built_in / sizeof built_in[0];
+    for (size_t i = 0; i < count; i++) {
+        struct text spelling = without_domain(wanted[i], driver);
+        for (size_t k = 0; k < shape->numa_count; k++) {
+            if (!text_equal(spelling, without_domain(shape->numa[k].attribute->text, driver))) continue;
+            *ret_node = shape->numa[k].id;
+            return true;
+        }
+    }
+    return false;
+}
