@@ -2,6 +2,7 @@
 // Routes, and what headers alone decide.
 #include "server/http/head.h"
 
+#include <string.h>
 #include <strings.h>
 
 struct refusal_row {
@@ -14,6 +15,7 @@ static const struct refusal_row refusals[REFUSAL_COUNT] = {
     [REFUSED_PATH] = {404, "not found: reviews go to /validate or /mutate\n"},
     [REFUSED_METHOD] = {405, "method not allowed: send the review with POST\n"},
     [REFUSED_LENGTH_MISSING] = {411, "length required: send a Content-Length and no Transfer-Encoding\n"},
+    [REFUSED_HEADER] = {400, "bad request: the name of a header is malformed\n"},
     [REFUSED_LENGTH] = {400, "bad request: send exactly one Content-Length and no Transfer-Encoding\n"},
     [REFUSED_CONTENT_TYPE] = {415, "unsupported media type: send application/json\n"},
     [REFUSED_CONTENT_ENCODING] = {415, "unsupported media type: send the body without Content-Encoding\n"},
@@ -49,7 +51,20 @@ static struct text trimmed(struct text text) {
     return text_slice(text, start, end);
 }
 
+// A word as RFC 9110 has it. MHD takes blanks before the colon as part of the name, so that the name is not
+// the one that the next reader sees.
+static bool is_word(struct text name) {
+    if (name.len == 0) return false;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!alphanumeric && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL)) return false;
+    }
+    return true;
+}
+
 void head_add(struct head *head, struct text name, struct text value) {
+    if (!is_word(name)) head->malformed_name = true;
     value = trimmed(value);
     if (equal_without_case(name, TEXT("Content-Length"))) {
         head->content_length_count++;
@@ -88,6 +103,7 @@ enum refusal head_judge(const struct head *head, size_t max_bytes, size_t *ret_l
     size_t length;
     if (head->route == ROUTE_NONE) return REFUSED_PATH;
     if (!text_equal(head->method, TEXT("POST"))) return REFUSED_METHOD;
+    if (head->malformed_name) return REFUSED_HEADER;
     if (head->transfer_encoding)
         return head->content_length_count > 0 ? REFUSED_LENGTH : REFUSED_LENGTH_MISSING;
     if (head->content_length_count == 0) return REFUSED_LENGTH_MISSING;

@@ -17,6 +17,7 @@ enum route route_of(struct text path);
 struct head {
     struct text method;
     enum route route;
+    bool malformed_name; // a header whose name is not a word: others may read another name in it
     bool transfer_encoding;
     bool content_encoding; // one that is not "identity"
     unsigned content_length_count;
@@ -33,6 +34,7 @@ enum refusal {
     REFUSED_PATH,             // 404
     REFUSED_METHOD,           // 405, with Allow
     REFUSED_LENGTH_MISSING,   // 411: no Content-Length, or a Transfer-Encoding
+    REFUSED_HEADER,           // 400: a header whose name is not a word
     REFUSED_LENGTH,           // 400: two lengths, a length beside a Transfer-Encoding, not a number
     REFUSED_CONTENT_TYPE,     // 415
     REFUSED_CONTENT_ENCODING, // 415

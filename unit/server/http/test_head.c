@@ -51,6 +51,16 @@ Test(head, other_methods_are_refused) {
     cr_expect_eq(refusal_status(REFUSED_METHOD), 405);
 }
 
+Test(head, names_that_another_reader_would_read_otherwise) {
+    static const char *const bad[] = {"Transfer-Encoding ", "Content-Length\t", "", "X Y", "X:", "\x01X"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_expect_eq(HEAD("POST", "/validate", json, {"Content-Length", "7"}, {bad[i], "chunked"}),
+                     REFUSED_HEADER, "%s", bad[i]);
+    cr_expect_eq(HEAD("POST", "/validate", json, {"Content-Length", "7"}, {"x-_.~!#$%&'*+^`|1A", "b"}),
+                 REFUSED_NOT);
+    cr_expect_eq(refusal_status(REFUSED_HEADER), 400);
+}
+
 Test(head, lengths) {
     cr_expect_eq(HEAD("POST", "/validate", json), REFUSED_LENGTH_MISSING);
     cr_expect_eq(HEAD("POST", "/validate", json, {"Transfer-Encoding", "chunked"}), REFUSED_LENGTH_MISSING);
