@@ -39,6 +39,11 @@ bool decode_object(struct arena *arena, struct text json, const struct decode_op
 void decode_object_at(struct json_reader *reader, enum object_kind kind, enum resource_version version,
                       struct object *ret_object);
 
+// As decode_object_at, for an object that mostly repeats another one, which was read with the same
+// reader.when: what is written alike is shared with it. like may be NULL.
+void decode_object_like(struct json_reader *reader, enum object_kind kind, enum resource_version version,
+                        const struct object *like, struct object *ret_object);
+
 // What it does: the kind and version that apiVersion and kind name. KIND_OTHER when nobody judges it.
 enum object_kind decode_kind(struct text api_version, struct text kind, enum resource_version *ret_version);
 

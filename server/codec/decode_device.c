@@ -100,14 +100,34 @@ static void decode_attribute(struct json_reader *reader, struct device_attribute
         }
 }
 
-static void decode_attributes(struct json_reader *reader, struct device_attribute_map *map) {
+// What was written from `begin` up to here, when nothing was noted in it and it is an object.
+static struct text clean_object(const struct json_reader *reader, const char *begin, size_t noted_before) {
+    const char *end = json_place(reader);
+    bool clean = begin < end && *begin == '{' && json_noted(reader) == noted_before;
+    return clean ? (struct text){begin, (size_t)(end - begin)} : (struct text){NULL, 0};
+}
+
+// before: the attributes of the device before, or NULL. Of what is written alike, one reading is enough.
+static void decode_attributes(struct json_reader *reader, const struct device_attribute_map *before,
+                              struct device_attribute_map *map) {
     struct json_iterator iterator = {0};
     struct text key;
     while (json_member(reader, &iterator, &key)) {
+        size_t at = map->count;
         struct device_attribute *attribute = JSON_APPEND(reader, map);
         if (attribute == NULL) return;
+        const struct device_attribute *like =
+            before != NULL && at < before->count ? &before->items[at] : NULL;
+        if (like != NULL && text_equal(key, like->key) && json_skip_same(reader, like->written)) {
+            *attribute = *like;
+            attribute->like_before = true;
+            continue;
+        }
+        const char *begin = json_place(reader);
+        size_t noted = json_noted(reader);
         attribute->key = key;
         decode_attribute(reader, attribute);
+        attribute->written = clean_object(reader, begin, noted);
     }
 }
 
@@ -265,10 +285,14 @@ static void decode_node_allocatable(struct json_reader *reader, unsigned field, 
     reader->findings = findings;
 }
 
-static void decode_device_part(struct json_reader *reader, unsigned field, struct device *device) {
+// before: the device before, or NULL.
+static void decode_device_part(struct json_reader *reader, unsigned field, const struct device *before,
+                               struct device *device) {
     switch (field) {
     case DEVICE_NAME: json_text(reader, &device->name); break;
-    case DEVICE_ATTRIBUTES: decode_attributes(reader, &device->attributes); break;
+    case DEVICE_ATTRIBUTES:
+        decode_attributes(reader, before == NULL ? NULL : &before->attributes, &device->attributes);
+        break;
     case DEVICE_CAPACITY: decode_capacities(reader, &device->capacity); break;
     case DEVICE_CONSUMES: decode_consumptions(reader, &device->consumes_counters); break;
     case DEVICE_NODE_NAME: decode_opt_text(reader, &device->node_name); break;
@@ -335,19 +359,31 @@ static bool is_like(const struct device *device, const struct device *before) {
            text_equal(device->node_name.value, before->node_name.value);
 }
 
-static void decode_device(struct json_reader *reader, struct device *device, struct common_parts *common) {
+static void decode_device(struct json_reader *reader, struct common_parts *common, struct device *device) {
     struct common_parts kept = {.before = device};
+    const char *begin = json_place(reader);
+    size_t noted_before = json_noted(reader);
     uint64_t seen = JSON_BEGIN;
     unsigned field;
     while (json_field(reader, &DEVICE, &seen, &field)) {
-        const char *begin = json_place(reader);
+        const char *part_begin = json_place(reader);
         size_t noted = json_noted(reader);
-        if (!share_part(reader, field, common, device)) decode_device_part(reader, field, device);
-        struct text written = {begin, (size_t)(json_place(reader) - begin)};
-        if (written.len > 0 && *begin == '{' && noted == json_noted(reader)) keep_part(field, written, &kept);
+        if (!share_part(reader, field, common, device))
+            decode_device_part(reader, field, common->before, device);
+        keep_part(field, clean_object(reader, part_begin, noted), &kept);
     }
-    device->like_before = common->before != NULL && is_like(device, common->before);
+    device->written = clean_object(reader, begin, noted_before);
     *common = kept;
+}
+
+// Takes a device from another list when it is written alike. Its parts are then not known by themselves.
+static bool share_device(struct json_reader *reader, const struct device_list *like, size_t position,
+                         struct common_parts *common, struct device *device) {
+    if (like == NULL || position >= like->count) return false;
+    if (!json_skip_same(reader, like->items[position].written)) return false;
+    *device = like->items[position];
+    *common = (struct common_parts){.before = device};
+    return true;
 }
 
 enum { V1BETA1_NAME, V1BETA1_BASIC };
@@ -368,23 +404,27 @@ static void decode_device_v1beta1(struct json_reader *reader, struct device *dev
         uint64_t basic_seen = JSON_BEGIN;
         unsigned basic_field;
         while (json_field(reader, &BASIC, &basic_seen, &basic_field))
-            decode_device_part(reader, basic_field + 1, device);
+            decode_device_part(reader, basic_field + 1, NULL, device);
     }
 }
 
-void decode_devices(struct json_reader *reader, struct device_list *ret) {
+void decode_devices(struct json_reader *reader, const struct device_list *like, struct device_list *ret) {
     if (json_null(reader)) return;
     ret->set = true;
     bool is_v1beta1 = (reader->when & WHEN_V1BETA1) != 0;
     struct json_iterator iterator = {0};
     struct common_parts common = {.before = NULL};
     while (json_element(reader, &iterator)) {
+        size_t position = ret->count;
         struct device *device = JSON_APPEND(reader, ret);
         if (device == NULL) return;
-        common.before = ret->count > 1 ? device - 1 : NULL; // the list may have moved
-        if (is_v1beta1)
+        if (is_v1beta1) {
             decode_device_v1beta1(reader, device);
-        else
-            decode_device(reader, device, &common);
+            continue;
+        }
+        common.before = position > 0 ? device - 1 : NULL; // the list may have moved
+        const struct device *before = common.before;
+        if (!share_device(reader, like, position, &common, device)) decode_device(reader, &common, device);
+        device->like_before = before != NULL && is_like(device, before);
     }
 }

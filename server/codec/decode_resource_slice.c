@@ -70,7 +70,8 @@ static const struct json_name spec_names[] = {
 };
 static const struct json_fields SPEC = JSON_FIELDS(spec_names);
 
-static void decode_spec(struct json_reader *reader, struct resource_slice *slice) {
+static void decode_spec(struct json_reader *reader, const struct resource_slice *like,
+                        struct resource_slice *slice) {
     uint64_t seen = JSON_BEGIN;
     unsigned field;
     while (json_field(reader, &SPEC, &seen, &field)) {
@@ -81,7 +82,9 @@ static void decode_spec(struct json_reader *reader, struct resource_slice *slice
         case SPEC_NODE_NAME: decode_opt_text(reader, &slice->node_name); break;
         case SPEC_NODE_SELECTOR: slice->node_selector = decode_node_selector(reader); break;
         case SPEC_ALL_NODES: decode_opt_bool(reader, &slice->all_nodes); break;
-        case SPEC_DEVICES: decode_devices(reader, &slice->devices); break;
+        case SPEC_DEVICES:
+            decode_devices(reader, like == NULL ? NULL : &like->devices, &slice->devices);
+            break;
         case SPEC_PER_DEVICE: decode_opt_bool(reader, &slice->per_device_node_selection); break;
         case SPEC_SHARED_COUNTERS: decode_counter_sets(reader, &slice->shared_counters); break;
         case SPEC_PARTITION_TYPE: decode_opt_text(reader, &slice->partition_type_attribute); break;
@@ -103,7 +106,8 @@ static const struct json_name slice_names[] = {
 };
 static const struct json_fields SLICE = JSON_FIELDS(slice_names);
 
-void decode_resource_slice(struct json_reader *reader, struct object *ret) {
+void decode_resource_slice_like(struct json_reader *reader, const struct resource_slice *like,
+                                struct object *ret) {
     uint64_t seen = JSON_BEGIN;
     unsigned field;
     while (json_field(reader, &SLICE, &seen, &field)) switch (field) {
@@ -112,9 +116,13 @@ void decode_resource_slice(struct json_reader *reader, struct object *ret) {
         case SLICE_METADATA: decode_object_meta(reader, &ret->slice.metadata); break;
         case SLICE_SPEC: {
             const char *begin = json_place(reader);
-            decode_spec(reader, &ret->slice);
+            decode_spec(reader, like, &ret->slice);
             ret->slice.spec_raw = (struct text){begin, (size_t)(json_place(reader) - begin)};
             break;
         }
         }
+}
+
+void decode_resource_slice(struct json_reader *reader, struct object *ret) {
+    decode_resource_slice_like(reader, NULL, ret);
 }

@@ -128,13 +128,14 @@ static void read_user(struct json_reader *reader, struct review *review) {
 }
 
 // Decodes the object at hand. What is wrong with it is the tenant's, not the envelope's.
-static void decode_here(struct decoding *decoding, struct json_reader *reader, struct object *object) {
+static void decode_here(struct decoding *decoding, struct json_reader *reader, const struct object *like,
+                        struct object *object) {
     enum resource_version version = RESOURCE_V1;
     enum object_kind kind = kind_of(decoding->review, &version);
     struct finding_list *findings_before = reader->findings;
     reader->findings = decoding->findings;
     reader->when = decode_when(decoding->minor, version);
-    decode_object_at(reader, kind, version, object);
+    decode_object_like(reader, kind, version, like, object);
     reader->when = 0;
     reader->findings = findings_before;
 }
@@ -155,7 +156,9 @@ static void read_object(struct decoding *decoding, bool is_old) {
         struct finding_list *findings_before = decoding->findings;
         finding_list_init(&old_findings, reader->arena);
         if (is_old) decoding->findings = &old_findings;
-        decode_here(decoding, reader, is_old ? &review->old : &review->object);
+        // An update mostly changes little.
+        const struct object *like = is_old && review->object_set ? &review->object : NULL;
+        decode_here(decoding, reader, like, is_old ? &review->old : &review->object);
         decoding->findings = findings_before;
     } else {
         json_raw(reader, is_old ? &decoding->old_raw : &decoding->object_raw);
@@ -261,7 +264,7 @@ static enum json_error decode_late(struct decoding *decoding, struct text raw, b
     if (is_old) decoding->findings = &old_findings;
     json_init(reader, raw, decoding->reader.arena, decoding->findings, JSON_WIRE);
     *(is_old ? &review->old_set : &review->object_set) = true;
-    decode_here(decoding, reader, is_old ? &review->old : &review->object);
+    decode_here(decoding, reader, NULL, is_old ? &review->old : &review->object);
     decoding->findings = findings_before;
     review->unknown_count += reader->unknown_count;
     struct fault fault;

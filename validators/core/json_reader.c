@@ -471,6 +471,13 @@ RARE static bool grow_keys(struct json_reader *reader) {
     return true;
 }
 
+// As text_compare; most keys differ in their first byte.
+static inline int key_order(struct text a, struct text b) {
+    if (a.len > 0 && b.len > 0 && a.ptr[0] != b.ptr[0])
+        return (unsigned char)a.ptr[0] < (unsigned char)b.ptr[0] ? -1 : 1;
+    return text_compare(a, b);
+}
+
 // Remembers a key of the innermost map. False with *ret_repeated when it was there before. Go writes maps
 // sorted, so the usual key goes to the end after one comparison; others are inserted by binary search.
 static bool remember_key(struct json_reader *reader, struct json_iterator *iterator, struct text key,
@@ -489,7 +496,7 @@ static bool remember_key(struct json_reader *reader, struct json_iterator *itera
     size_t high = count;
     size_t probe = count == 0 ? 0 : count - 1;
     while (low < high) {
-        int side = text_compare(key, items[order[probe]]);
+        int side = key_order(key, items[order[probe]]);
         if (side == 0) {
             *ret_repeated = true;
             return false;

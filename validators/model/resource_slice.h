@@ -18,7 +18,8 @@ struct bool_list {
 };
 
 struct device_attribute {
-    struct text key; // qualified name, the map's key
+    struct text key;  // qualified name, the map's key
+    bool like_before; // all of it is that of the attribute at this place of the device before
     struct opt_int64 int_value;
     struct opt_bool bool_value;
     struct opt_text string_value;
@@ -27,6 +28,7 @@ struct device_attribute {
     struct bool_list bool_values;
     struct text_list string_values;
     struct text_list version_values;
+    struct text written; // the value as it came; empty when something was noted in it
 };
 struct device_attribute_map {
     struct device_attribute *items;
@@ -126,6 +128,7 @@ struct device {
     // the device before it in the list. Most slices have one kind of device, so a judge of these that found
     // nothing there need not look again. False also means that nobody compared.
     bool like_before;
+    struct text written; // the device as it came, a view of the input; empty when something was noted in it
     struct device_attribute_map attributes;
     struct device_capacity_map capacity;
     struct device_counter_consumption_list consumes_counters;

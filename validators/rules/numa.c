@@ -24,8 +24,13 @@ bool numa_is_attribute(const struct rule_input *input, struct text key) {
     }
     struct text driver = input->object->slice.driver;
     struct text bare = without_domain(key, driver);
-    for (size_t i = 0; i < count; i++)
-        if (text_equal(without_domain(spellings[i], driver), bare)) return true;
+    if (bare.len == 0) return false;
+    for (size_t i = 0; i < count; i++) {
+        struct text spelling = spellings[i];
+        // Mostly the last letters differ already.
+        if (spelling.len == 0 || spelling.ptr[spelling.len - 1] != bare.ptr[bare.len - 1]) continue;
+        if (text_equal(without_domain(spelling, driver), bare)) return true;
+    }
     return false;
 }
 

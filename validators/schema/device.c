@@ -92,7 +92,7 @@ void schema_device(const struct device_check *check) {
     schema_device_attributes(check);
     schema_device_taints(check);
     schema_counter_consumptions(check);
-    schema_node_allocatable(check);
+    if (!check->like_before) schema_node_allocatable(check);
     if (!check->by_hand) {
         check_declared_sizes(&device->binding_conditions, TEXT("bindingConditions"), check);
         check_declared_sizes(&device->binding_failure_conditions, TEXT("bindingFailureConditions"), check);
@@ -101,7 +101,7 @@ void schema_device(const struct device_check *check) {
     struct path name = path_field(check->path, TEXT("name"));
     schema_form(why_not_dns1123_label(device->name), device->name, &name, check->slice->findings);
     check_counts(check);
-    schema_device_capacity(check);
+    if (!check->like_before) schema_device_capacity(check);
     check_nodes(check);
     schema_binding_conditions(&device->binding_conditions, &device->binding_failure_conditions, check->path,
                               check->declared_path, check->slice->findings);

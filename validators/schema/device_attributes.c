@@ -131,24 +131,39 @@ static void check_union(const struct device_attribute *a, const struct device_ch
         finding_add(check->slice->findings, FINDING_INVALID, path, NO_VALUE, detail);
 }
 
+static void check_attribute(const struct device_attribute *attribute, const struct device_check *check,
+                            const struct path *attributes) {
+    struct finding_list *findings = check->slice->findings;
+    struct path path = path_key(attributes, schema_shown_key(attribute->key, findings->arena));
+    check_union(attribute, check, &path);
+    if (!check->by_hand) return;
+    schema_qualified_name(attribute->key, attributes, findings);
+    if (attribute->string_value.set) {
+        struct path string = path_field(&path, TEXT("string"));
+        check_string(attribute->string_value.value, &string, findings);
+    }
+    if (attribute->version_value.set) {
+        struct path version = path_field(&path, TEXT("version"));
+        check_version(attribute->version_value.value, &version, findings);
+    }
+    if (check->slice->list_attributes && has_lists(attribute)) check_lists(attribute, &path, findings);
+}
+
+// The bit of an attribute among those that were found clean; 0 for those behind the last bit.
+static uint64_t clean_bit(size_t position) {
+    return position < 64 ? (uint64_t)1 << position : 0;
+}
+
 void schema_device_attributes(const struct device_check *check) {
     const struct device_attribute_map *map = &check->device->attributes;
     struct finding_list *findings = check->slice->findings;
     struct path attributes = path_field(check->path, TEXT("attributes"));
+    uint64_t clean = 0;
     for (size_t i = 0; i < map->count; i++) {
-        const struct device_attribute *attribute = &map->items[i];
-        struct path path = path_key(&attributes, schema_shown_key(attribute->key, findings->arena));
-        check_union(attribute, check, &path);
-        if (!check->by_hand) continue;
-        schema_qualified_name(attribute->key, &attributes, findings);
-        if (attribute->string_value.set) {
-            struct path string = path_field(&path, TEXT("string"));
-            check_string(attribute->string_value.value, &string, findings);
-        }
-        if (attribute->version_value.set) {
-            struct path version = path_field(&path, TEXT("version"));
-            check_version(attribute->version_value.value, &version, findings);
-        }
-        if (check->slice->list_attributes && has_lists(attribute)) check_lists(attribute, &path, findings);
+        size_t found = findings->count + findings->dropped_count;
+        bool known = map->items[i].like_before && (*check->clean_attributes & clean_bit(i)) != 0;
+        if (!known) check_attribute(&map->items[i], check, &attributes);
+        if (found == findings->count + findings->dropped_count) clean |= clean_bit(i);
     }
+    *check->clean_attributes = clean;
 }

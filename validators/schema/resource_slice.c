@@ -172,17 +172,31 @@ static bool has_taints(const struct resource_slice *slice) {
     return false;
 }
 
+// What is handed on from device to device.
+struct device_run {
+    const struct path *devices;
+    bool by_hand;
+    uint64_t clean_attributes; // as in struct device_check
+    bool clean;                // nothing was found in the last device
+};
+
 static void check_device(const struct slice_check *check, size_t i, const struct device *old,
-                         const struct path *devices, bool by_hand) {
-    struct path path = path_index(devices, i);
+                         struct device_run *run) {
+    const struct device *device = &check->slice->devices.items[i];
+    size_t found = check->findings->count + check->findings->dropped_count;
+    struct path path = path_index(run->devices, i);
     struct path basic = path_field(&path, TEXT("basic"));
-    struct device_check device = {.slice = check,
-                                  .device = &check->slice->devices.items[i],
-                                  .old = old,
-                                  .path = &path,
-                                  .declared_path = check->declared && check->v1beta1 ? &basic : &path,
-                                  .by_hand = by_hand};
-    schema_device(&device);
+    struct device_check device_check = {.slice = check,
+                                        .device = device,
+                                        .old = old,
+                                        .path = &path,
+                                        .declared_path = check->declared && check->v1beta1 ? &basic : &path,
+                                        .by_hand = run->by_hand,
+                                        .clean_attributes = &run->clean_attributes,
+                                        // What was not looked at because it is stored tells nothing.
+                                        .like_before = run->clean && device->like_before && old == NULL};
+    schema_device(&device_check);
+    run->clean = found == check->findings->count + check->findings->dropped_count;
 }
 
 // Names of one length are a group: gpu-9 comes before gpu-10 then, and what was counted up is in order.
@@ -215,10 +229,11 @@ static void check_devices(const struct slice_check *check, const struct path *sp
     bool advanced = has_taints(check->slice) || consumes_counters(check->slice) ||
                     (check->list_attributes && uses_list_attributes(check->slice));
     unsigned max_count = advanced ? DEVICES_ADVANCED_MAX_COUNT : DEVICES_MAX_COUNT;
+    struct device_run run = {.devices = &path, .by_hand = true};
     if (devices->count > max_count) {
         schema_too_many(devices->count, max_count, &path, check->findings);
-        for (size_t i = 0; check->declared && i < devices->count; i++)
-            check_device(check, i, NULL, &path, false);
+        run.by_hand = false;
+        for (size_t i = 0; check->declared && i < devices->count; i++) check_device(check, i, NULL, &run);
         return;
     }
     struct key_index names;
@@ -227,7 +242,7 @@ static void check_devices(const struct slice_check *check, const struct path *sp
     if (check->old != NULL) index_names(&old_names, &check->old->devices, check->findings->arena);
     for (size_t i = 0; i < devices->count; i++) {
         struct text name = devices->items[i].name;
-        check_device(check, i, find_old(check, &old_names, i), &path, true);
+        check_device(check, i, find_old(check, &old_names, i), &run);
         if (!names.repeated || first_of_name(&names, name) >= i) continue;
         struct path item = path_index(&path, i);
         finding_add(check->findings, FINDING_DUPLICATE, &item, name,

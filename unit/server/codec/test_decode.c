@@ -384,6 +384,69 @@ Test(decode, devices_like_the_one_before) {
                 "'nodeAllocatableResources':{'cpu':{'mapping':{'deviceMultiplier':'2'}}}", true);
 }
 
+// The same for attributes: same place, same key, same value.
+Test(decode, attributes_like_those_before) {
+    decode_clean(LIKE_SLICE("{'name':'a','attributes':{'a':{'int':1},'b':{'string':'x'},'c':{'bool':true}}},"
+                            "{'name':'b','attributes':{'a':{'int':1},'b':{'string':'y'},'d':{'bool':true}}},"
+                            "{'name':'c','attributes':{'a':{'int':1},'b':{'string':'y'}}}"),
+                 36);
+    const struct device *devices = bench.object.slice.devices.items;
+    for (size_t i = 0; i < 3; i++) cr_expect_not(devices[0].attributes.items[i].like_before);
+    const struct device_attribute *second = devices[1].attributes.items;
+    cr_expect(second[0].like_before);
+    cr_expect_eq(second[0].int_value.value, 1);
+    cr_expect_not(second[1].like_before);
+    expect_text(second[1].string_value.value, "y");
+    cr_expect_not(second[2].like_before);
+    expect_text(second[2].key, "d");
+    cr_expect(devices[2].attributes.items[0].like_before);
+    cr_expect(devices[2].attributes.items[1].like_before);
+    expect_text(devices[2].attributes.items[1].string_value.value, "y");
+    cr_expect_eq(devices[2].attributes.count, 2);
+    // Keys that come twice still end the document.
+    cr_expect_not(decode(LIKE_SLICE("{'name':'a','attributes':{'a':{'int':1},'b':{'int':1}}},"
+                                    "{'name':'b','attributes':{'a':{'int':1},'a':{'int':1}}}"),
+                         JSON_WIRE, 36));
+}
+
+static struct object decode_after(const char *written, const struct object *like) {
+    struct json_reader reader;
+    struct object object;
+    struct fault fault = {0};
+    char *copy = arena_alloc(&bench.arena, strlen(written) + 1);
+    cr_assert_not_null(copy);
+    for (size_t i = 0; i <= strlen(written); i++) copy[i] = (char)(written[i] == '\'' ? '"' : written[i]);
+    json_init(&reader, text_of(copy), &bench.arena, &bench.findings, JSON_WIRE);
+    reader.when = decode_when(36, RESOURCE_V1);
+    decode_object_like(&reader, KIND_RESOURCE_SLICE, RESOURCE_V1, like, &object);
+    cr_assert(json_finish(&reader, &fault), "%s", fault.text);
+    return object;
+}
+
+// An object that repeats another one shares its devices, place by place, and differs where it differs.
+Test(decode, an_object_like_another) {
+    decode_clean(LIKE_SLICE("{'name':'a'," LIKE_CAPACITY "},{'name':'b'," LIKE_CAPACITY
+                            ",'attributes':{'x':{'int':1}}},{'name':'c'}"),
+                 36);
+    struct object first = bench.object;
+    struct object second =
+        decode_after(LIKE_SLICE("{'name':'a'," LIKE_CAPACITY "},{'name':'b'," LIKE_CAPACITY
+                                ",'attributes':{'x':{'int':2}}},{'name':'c'},{'name':'d'}"),
+                     &first);
+    cr_assert_eq(second.slice.devices.count, 4);
+    const struct device *devices = second.slice.devices.items;
+    cr_expect_eq(devices[0].capacity.items, first.slice.devices.items[0].capacity.items);
+    cr_expect_eq(devices[1].attributes.items[0].int_value.value, 2);
+    expect_text(devices[1].capacity.items[0].value.source, "80Gi");
+    expect_text(devices[2].name, "c");
+    expect_text(devices[3].name, "d");
+    struct object shifted = decode_after(LIKE_SLICE("{'name':'b'," LIKE_CAPACITY "},{'name':'c'}"), &first);
+    cr_assert_eq(shifted.slice.devices.count, 2);
+    expect_text(shifted.slice.devices.items[0].name, "b");
+    expect_text(shifted.slice.devices.items[0].capacity.items[0].key, "memory");
+    cr_expect_not(shifted.slice.devices.items[1].like_before);
+}
+
 // What was noted in one device is noted in the next one too.
 Test(decode, findings_are_not_shared) {
     cr_assert(decode(LIKE_SLICE("{'name':'a','capacity':{'memory':{'value':'x'}}},"

@@ -117,3 +117,23 @@ Test(device_attributes, lists_in_use) {
                       A0 "[x].strings[0] TooLong");
     }
 }
+
+// Attributes are looked at once where devices repeat them, but what is wrong is told of each device.
+Test(device_attributes, repeated_devices) {
+    const char *head = "'driver':'d','allNodes':true,'pool':{'name':'w1','resourceSliceCount':1}";
+    EXPECT(slice_spec, 36, RESOURCE_V1,
+           joined("%s,'devices':[%s]", head,
+                  repeated("{'name':'d%d','attributes':{'a':{'int':1},'b':{}},'capacity':{'-':{'value':1}}}",
+                           3)),
+           NULL,
+           "spec.devices[0].attributes[b] Invalid, spec.devices[0].capacity Invalid, "
+           "spec.devices[1].attributes[b] Invalid, spec.devices[1].capacity Invalid, "
+           "spec.devices[2].attributes[b] Invalid, spec.devices[2].capacity Invalid");
+    EXPECT(
+        slice_spec, 36, RESOURCE_V1,
+        joined(
+            "%s,'devices':[{'name':'a','attributes':{'a':{'int':1}}},{'name':'b','attributes':{'a':{'int':1},"
+            "'-':{'int':1}}},{'name':'c','attributes':{'-':{'int':1},'a':{'int':1}}}]",
+            head),
+        NULL, "spec.devices[1].attributes Invalid, spec.devices[2].attributes Invalid");
+}
