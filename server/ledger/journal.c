@@ -16,6 +16,10 @@
 struct journal {
     int lock_fd;
     bool running;
+    // Behind the store's mutex, per kind.
+    bool listing[KIND_NODE_LEDGER + 1];
+    uint64_t dropped_before[KIND_NODE_LEDGER + 1]; // rows dropped when the list began
+    uint64_t healed[KIND_NODE_LEDGER + 1];         // how many of them a whole list made up for
     struct journal_writer writer;
     char folder[PATH_MAX];
 };
@@ -102,19 +106,23 @@ static enum journal_type type_of(enum event_type type) {
 static void hear_event(void *context, const struct ledger_event *event, struct text json,
                        enum ledger_outcome outcome) {
     struct journal *journal = context;
-    if (outcome != LEDGER_APPLIED || event->type == EVENT_BOOKMARK || event->object->kind == KIND_LEASE)
-        return;
     const struct object_meta *meta = object_metadata(event->object);
     char identity[IDENTITY_BYTES];
-    if (meta == NULL) return;
+    if (meta == NULL || event->type == EVENT_BOOKMARK || event->object->kind == KIND_LEASE) return;
+    enum object_kind kind = event->object->kind;
+    bool seen = outcome == LEDGER_REPEATED || outcome == LEDGER_OLDER;
+    if (seen ? !journal->listing[kind] : outcome != LEDGER_APPLIED) return;
+    // After rows were lost, what a list repeats may be news to the file.
+    if (outcome == LEDGER_REPEATED && journal->dropped_before[kind] > journal->healed[kind]) seen = false;
+    if (seen) json = TEXT("{}");
     if (json.len == 0 && event->type == EVENT_DELETED) json = identity_of(event, meta, identity);
     if (json.len == 0) {
         journal_queue_drop(&journal->writer.queue, 1);
         return;
     }
     const struct journal_row row = {
-        .type = type_of(event->type),
-        .kind = event->object->kind,
+        .type = seen ? JOURNAL_SEEN : type_of(event->type),
+        .kind = kind,
         .version = event->resource_version,
         .namespace = meta->namespace,
         .name = meta->name,
@@ -126,13 +134,19 @@ static void hear_event(void *context, const struct ledger_event *event, struct t
 
 static void hear_list(void *context, enum object_kind kind, enum store_list_step step) {
     struct journal *journal = context;
-    if (kind == KIND_LEASE) return;
-    const struct journal_row row = {
-        .type = step == STORE_LIST_BEGIN ? JOURNAL_LIST_BEGIN
-                : step == STORE_LIST_END ? JOURNAL_LIST_END
-                                         : JOURNAL_LIST_CANCEL,
-        .kind = kind,
+    static const enum journal_type types[] = {
+        [STORE_LIST_BEGIN] = JOURNAL_LIST_BEGIN,
+        [STORE_LIST_END] = JOURNAL_LIST_END,
+        [STORE_LIST_CANCEL] = JOURNAL_LIST_CANCEL,
+        [STORE_SYNCED] = JOURNAL_LIST_END,
     };
+    if (kind == KIND_LEASE || kind > KIND_NODE_LEDGER || step == STORE_NOT_SYNCED) return;
+    if (step == STORE_LIST_BEGIN)
+        journal->dropped_before[kind] = journal_queue_dropped(&journal->writer.queue);
+    if (step == STORE_LIST_END && journal->listing[kind])
+        journal->healed[kind] = journal->dropped_before[kind];
+    journal->listing[kind] = step == STORE_LIST_BEGIN;
+    const struct journal_row row = {.type = types[step], .kind = kind};
     journal_queue_push(&journal->writer.queue, &row);
 }
 

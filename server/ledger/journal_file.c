@@ -416,6 +416,10 @@ bool journal_file_json(struct journal_file *file, int64_t id, struct arena *aren
     return found;
 }
 
+bool journal_file_last_start(struct journal_file *file, int64_t *ret_id, struct fault *fault) {
+    return ask(file, "SELECT coalesce(max(id), 0) FROM row WHERE type = 'START'", ret_id, fault);
+}
+
 int64_t journal_file_bytes(struct journal_file *file) {
     int64_t pages = 0, idle = 0, size = 0;
     if (!ask(file, "PRAGMA page_count", &pages, NULL) || !ask(file, "PRAGMA freelist_count", &idle, NULL) ||
@@ -437,10 +441,11 @@ int64_t journal_file_over(struct journal_file *file, int64_t limit_bytes, int64_
     int64_t over = 0, gone_bytes = 0;
     while (sqlite3_step(statement) == SQLITE_ROW) {
         struct journal_batch batch = read_batch(statement);
-        bool old = batch.at_ms < oldest_ms && !batch.base;
-        if ((gone_bytes >= excess_bytes && !old) || batch.seq == file->last.seq) break;
+        // A base is what was live once; what of it still is, a cut behind it tells.
+        if (batch.base) continue;
+        if ((gone_bytes >= excess_bytes && batch.at_ms >= oldest_ms) || batch.seq == file->last.seq) break;
         gone_bytes += batch.bytes;
-        if (!batch.base) over = batch.seq;
+        over = batch.seq;
     }
     sqlite3_reset(statement);
     return over;

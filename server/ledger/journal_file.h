@@ -59,6 +59,10 @@ bool journal_file_scan(struct journal_file *file, const struct journal_visitor *
 bool journal_file_json(struct journal_file *file, int64_t id, struct arena *arena, struct text *ret_json,
                        struct fault *fault) __attribute__((warn_unused_result));
 
+// What it does: the id of the last START; 0 when there is none. Errors: FAULT_INPUT, FAULT_IO.
+bool journal_file_last_start(struct journal_file *file, int64_t *ret_id, struct fault *fault)
+    __attribute__((warn_unused_result));
+
 // Bytes that the rows take in the file; pages that are free for use again do not count.
 int64_t journal_file_bytes(struct journal_file *file);
 

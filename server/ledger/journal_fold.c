@@ -13,8 +13,10 @@
 #define EXPORT_ORDER(X)                                                                                      \
     X(LEDGER_POLICY)                                                                                         \
     X(NODE_LEDGER)                                                                                           \
-    X(NODE) X(NAMESPACE) X(DEVICE_CLASS) X(RESOURCE_SLICE) X(RESOURCE_CLAIM_TEMPLATE) X(RESOURCE_CLAIM)      \
-        X(POD) X(DEVICE_TAINT_RULE) X(LEASE)
+    X(NODE)                                                                                                  \
+    X(NAMESPACE)                                                                                             \
+    X(DEVICE_CLASS)                                                                                          \
+    X(RESOURCE_SLICE) X(RESOURCE_CLAIM_TEMPLATE) X(RESOURCE_CLAIM) X(POD) X(DEVICE_TAINT_RULE) X(LEASE)
 
 void journal_fold_init(struct journal_fold *fold) {
     *fold = (struct journal_fold){.items = NULL};
@@ -40,6 +42,11 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len) {
     const unsigned char *at = bytes;
     for (size_t i = 0; i < len; i++) hash = (hash ^ at[i]) * FNV_PRIME;
     return hash;
+}
+
+static uint64_t hash_of(enum object_kind kind, struct text key) {
+    const unsigned char byte = (unsigned char)kind;
+    return hash_bytes(hash_bytes(FNV_OFFSET, &byte, 1), key.ptr, key.len);
 }
 
 static struct journal_live *slot_of(const struct journal_fold *fold, uint64_t hash, enum object_kind kind,
@@ -120,12 +127,19 @@ static bool take_identity(struct journal_fold *fold, struct journal_live *item, 
     return true;
 }
 
+static void take_sighting(struct journal_fold *fold, const struct journal_row *row) {
+    arena_clear(&fold->scratch);
+    struct text key = key_of(fold, row);
+    if (key.ptr == NULL || fold->room_count == 0) return;
+    struct journal_live *item = slot_of(fold, hash_of(row->kind, key), row->kind, key);
+    if (item->key != NULL && item->live) item->list_round = fold->list_rounds[row->kind];
+}
+
 static bool take_event(struct journal_fold *fold, const struct journal_row *row) {
     arena_clear(&fold->scratch);
     struct text key = key_of(fold, row);
     if (key.ptr == NULL || !make_room(fold)) return false;
-    const unsigned char kind = (unsigned char)row->kind;
-    uint64_t hash = hash_bytes(hash_bytes(FNV_OFFSET, &kind, 1), key.ptr, key.len);
+    uint64_t hash = hash_of(row->kind, key);
     struct journal_live *item = slot_of(fold, hash, row->kind, key);
     if (row->type == JOURNAL_DELETED) {
         if (item->key != NULL) item->live = false;
@@ -141,7 +155,8 @@ static bool take_event(struct journal_fold *fold, const struct journal_row *row)
     return !fold->scratch.poisoned;
 }
 
-static void end_list(struct journal_fold *fold, enum object_kind kind) {
+static void end_list(struct journal_fold *fold, enum object_kind kind, int64_t id) {
+    fold->list_end_ids[kind] = id;
     if (!fold->listing[kind]) return;
     fold->listing[kind] = false;
     fold->lacking[kind] = false;
@@ -156,7 +171,9 @@ static void start(struct journal_fold *fold, int64_t id) {
     forget_all(fold);
     memset(fold->listing, 0, sizeof fold->listing);
     memset(fold->lacking, 0, sizeof fold->lacking);
+    memset(fold->list_end_ids, 0, sizeof fold->list_end_ids);
     fold->gap_count = 0;
+    fold->gap_id = 0;
     fold->start_id = id;
 }
 
@@ -168,10 +185,12 @@ bool journal_fold_row(struct journal_fold *fold, const struct journal_row *row, 
         fold->listing[row->kind] = true;
         fold->list_rounds[row->kind]++;
         break;
-    case JOURNAL_LIST_END: end_list(fold, row->kind); break;
+    case JOURNAL_LIST_END: end_list(fold, row->kind, row->id); break;
+    case JOURNAL_SEEN: take_sighting(fold, row); break;
     case JOURNAL_LIST_CANCEL: fold->listing[row->kind] = false; break;
     case JOURNAL_GAP:
         fold->gap_count++;
+        fold->gap_id = row->id;
         // A list that lost rows is no list.
         memset(fold->listing, 0, sizeof fold->listing);
         for (size_t i = 0; i < sizeof fold->lacking / sizeof fold->lacking[0]; i++) fold->lacking[i] = true;
@@ -196,10 +215,13 @@ static int compare_ids(const void *a, const void *b) {
 
 bool journal_fold_kept(const struct journal_fold *fold, int64_t **ret_ids, size_t *ret_count,
                        struct fault *fault) {
-    int64_t *ids = calloc(2 * fold->used_count + 1, sizeof *ids);
+    int64_t *ids = calloc(2 * fold->used_count + KIND_NODE_LEDGER + 3, sizeof *ids);
     size_t count = 0;
     if (ids == NULL) return fault_set(fault, FAULT_MEMORY, "no memory for the journal's objects");
     if (fold->start_id > 0) ids[count++] = fold->start_id;
+    if (fold->gap_id > 0) ids[count++] = fold->gap_id;
+    for (size_t i = 0; i <= KIND_NODE_LEDGER; i++)
+        if (fold->list_end_ids[i] > 0) ids[count++] = fold->list_end_ids[i];
     for (size_t i = 0; i < fold->room_count; i++) {
         const struct journal_live *item = &fold->items[i];
         if (item->key == NULL || !item->live) continue;

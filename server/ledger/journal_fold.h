@@ -28,7 +28,9 @@ struct journal_fold {
     int64_t start_id; // the last START; 0: none
     uint64_t list_rounds[KIND_NODE_LEDGER + 1];
     bool listing[KIND_NODE_LEDGER + 1];
-    bool lacking[KIND_NODE_LEDGER + 1]; // since a gap no list of the kind was complete
+    bool lacking[KIND_NODE_LEDGER + 1];         // since a gap no list of the kind was complete
+    int64_t list_end_ids[KIND_NODE_LEDGER + 1]; // 0: never listed
+    int64_t gap_id;                             // the last GAP; 0: none
     uint64_t gap_count;
     struct arena scratch;
 };

@@ -136,6 +136,13 @@ uint64_t journal_queue_pushed(struct journal_queue *queue) {
     return count;
 }
 
+uint64_t journal_queue_dropped(struct journal_queue *queue) {
+    pthread_mutex_lock(&queue->mutex);
+    uint64_t count = queue->dropped_count;
+    pthread_mutex_unlock(&queue->mutex);
+    return count;
+}
+
 void journal_queue_drop(struct journal_queue *queue, uint64_t rows) {
     pthread_mutex_lock(&queue->mutex);
     drop(queue, rows);

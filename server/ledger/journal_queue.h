@@ -42,6 +42,7 @@ void journal_queue_push(struct journal_queue *queue, const struct journal_row *r
 // The same, but only when nothing was pushed since pushed_count was read. False when there was.
 bool journal_queue_push_if(struct journal_queue *queue, const struct journal_row *row, uint64_t pushed_count);
 uint64_t journal_queue_pushed(struct journal_queue *queue);
+uint64_t journal_queue_dropped(struct journal_queue *queue);
 
 // What it does: counts rows as dropped that could not even be made.
 void journal_queue_drop(struct journal_queue *queue, uint64_t rows);

@@ -3,15 +3,11 @@
 #include "server/ledger/journal_row.h"
 
 static const char *const type_names[JOURNAL_TYPE_COUNT] = {
-    [JOURNAL_START] = "START",
-    [JOURNAL_ADDED] = "ADDED",
-    [JOURNAL_MODIFIED] = "MODIFIED",
-    [JOURNAL_DELETED] = "DELETED",
-    [JOURNAL_LIST_BEGIN] = "LIST_BEGIN",
-    [JOURNAL_LIST_END] = "LIST_END",
-    [JOURNAL_LIST_CANCEL] = "LIST_CANCEL",
-    [JOURNAL_GAP] = "GAP",
-    [JOURNAL_STATE] = "STATE",
+    [JOURNAL_START] = "START",       [JOURNAL_ADDED] = "ADDED",
+    [JOURNAL_MODIFIED] = "MODIFIED", [JOURNAL_DELETED] = "DELETED",
+    [JOURNAL_SEEN] = "SEEN",         [JOURNAL_LIST_BEGIN] = "LIST_BEGIN",
+    [JOURNAL_LIST_END] = "LIST_END", [JOURNAL_LIST_CANCEL] = "LIST_CANCEL",
+    [JOURNAL_GAP] = "GAP",           [JOURNAL_STATE] = "STATE",
     [JOURNAL_AUDIT] = "AUDIT",
 };
 

@@ -10,8 +10,9 @@ enum journal_type {
     JOURNAL_ADDED,
     JOURNAL_MODIFIED,
     JOURNAL_DELETED,
+    JOURNAL_SEEN, // a list had the object as it was known: its identity and nothing else
     JOURNAL_LIST_BEGIN,
-    JOURNAL_LIST_END,
+    JOURNAL_LIST_END, // without a beginning: the kind is synced
     JOURNAL_LIST_CANCEL,
     JOURNAL_GAP,   // rows are missing here
     JOURNAL_STATE, // a digest of what the ledger showed, taken when no event was on its way

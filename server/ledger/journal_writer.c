@@ -97,13 +97,12 @@ static void count_success(struct journal_writer *writer, size_t rows, size_t gap
 // After a file was set aside in the middle of a session, the new one begins with what is known: a start, and
 // that rows are missing.
 static bool begin_again(struct journal_writer *writer, struct fault *fault) {
-    const struct journal_row rows[] = {
-        {.type = JOURNAL_START, .at_ms = journal_wall_ms(), .json = TEXT("{\"setAside\":true}")},
-        {.type = JOURNAL_GAP, .at_ms = journal_wall_ms(), .json = TEXT("{\"setAside\":true}")},
-    };
-    bool begun = journal_file_append(writer->file, rows, 2, journal_wall_ms(), fault);
-    if (begun) count_success(writer, 2, 1);
-    return begun;
+    const struct journal_row row = {
+        .type = JOURNAL_START, .at_ms = journal_wall_ms(), .json = TEXT("{\"setAside\":true}")};
+    journal_queue_drop(&writer->queue, 1);
+    if (!journal_file_append(writer->file, &row, 1, row.at_ms, fault)) return false;
+    count_success(writer, 1, 0);
+    return true;
 }
 
 // Cuts the objects down. Rows whose text no longer fits into memory stay as they came.

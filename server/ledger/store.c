@@ -143,6 +143,7 @@ void store_list_cancel(struct store *store, enum object_kind kind) {
 void store_set_synced(struct store *store, enum object_kind kind, bool synced) {
     begin(store);
     ledger_set_synced(store->ledger, kind, synced);
+    tell_of_list(store, kind, synced ? STORE_SYNCED : STORE_NOT_SYNCED);
     end(store);
 }
 

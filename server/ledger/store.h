@@ -24,8 +24,9 @@ typedef void store_observer(void *context, const struct ledger_event *event, str
                             enum ledger_outcome outcome);
 void store_observe(struct store *store, store_observer *observer, void *context);
 
-// What it does: tells somebody of the lists, among the events in their order. As store_observe.
-enum store_list_step { STORE_LIST_BEGIN, STORE_LIST_END, STORE_LIST_CANCEL };
+// What it does: tells somebody of the lists and of what is synced, among the events in their order. As
+// store_observe.
+enum store_list_step { STORE_LIST_BEGIN, STORE_LIST_END, STORE_LIST_CANCEL, STORE_SYNCED, STORE_NOT_SYNCED };
 typedef void store_list_observer(void *context, enum object_kind kind, enum store_list_step step);
 void store_observe_lists(struct store *store, store_list_observer *observer, void *context);
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a journal, also while a server writes it: into a ledger, or as the events that an export has.
+// Only the last session counts: each process begins with an empty ledger and lists everything.
+#ifndef DRAWBRIDGE_LEDGER_JOURNAL_READ_H
+#define DRAWBRIDGE_LEDGER_JOURNAL_READ_H
+
+#include "server/ledger/journal_row.h"
+#include "server/ledger/ledger.h"
+
+struct journal_reading {
+    uint64_t events;
+    uint64_t gaps;     // of the session
+    bool incomplete;   // rows are missing and no list of some kind came after
+    int64_t newest_ms; // wall time of the newest row; 0: there is none
+};
+
+// What it does: applies the last session's rows to a new ledger, as the store did; the clock goes with the
+// rows. Errors: FAULT_INPUT the chain is broken or a row cannot be read; FAULT_STATE another schema, or there
+// is no journal; FAULT_IO, FAULT_MEMORY.
+bool journal_replay(const char *folder, int minor, struct ledger *ledger, struct journal_reading *ret_reading,
+                    struct fault *fault) __attribute__((warn_unused_result));
+
+// Told of each live object: its kind, its name and the event {"type":"ADDED","object":…} without a line end.
+// False ends the export with the fault.
+typedef bool journal_sink(void *context, enum object_kind kind, struct text name, struct text line,
+                          struct fault *fault);
+
+// What it does: the objects that live at the journal's end, as events that a replay reads: by kind, each kind
+// in the order in which it came to be. Errors: as replay, and what the sink says.
+bool journal_export(const char *folder, journal_sink *sink, void *context,
+                    struct journal_reading *ret_reading, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+#endif
