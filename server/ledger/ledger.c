@@ -54,6 +54,7 @@ struct ledger *ledger_new(const struct ledger_options *options, struct fault *fa
     memcpy(ledger->names.seed, options->seed, sizeof ledger->names.seed);
     ledger->shapes.names = &ledger->names;
     each_index(ledger, use_heap);
+    provisional_init(ledger);
     if (make_nowhere(ledger)) return ledger;
     ledger_free(ledger);
     fault_set(fault, FAULT_MEMORY, "no memory for the ledger");
@@ -78,6 +79,7 @@ static void rejection_release(struct ledger *ledger, struct rejection *rejection
 
 void ledger_free(struct ledger *ledger) {
     if (ledger == NULL) return;
+    provisional_release(ledger);
     claim_sweep(ledger, UINT64_MAX);
     pod_sweep(ledger, UINT64_MAX);
     slice_sweep(ledger, UINT64_MAX);
@@ -107,6 +109,10 @@ static const struct tombstone *tombstone_find(const struct ledger *ledger, struc
         if (tombstone->uid == name) return tombstone;
     }
     return NULL;
+}
+
+bool ledger_is_gone(const struct ledger *ledger, struct text uid) {
+    return tombstone_find(ledger, uid) != NULL;
 }
 
 enum ledger_outcome order_of(const struct ledger *ledger, const struct name *known_uid, int64_t known_version,
@@ -211,6 +217,9 @@ enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_even
     if (event->type == EVENT_BOOKMARK) return LEDGER_APPLIED;
     const struct kind_row *row = row_of_kind(event->object->kind);
     enum ledger_outcome outcome = row == NULL ? LEDGER_IGNORED : row->apply(ledger, event);
+    if (outcome == LEDGER_APPLIED && event->object->kind == KIND_RESOURCE_CLAIM)
+        provisional_seen(ledger, event->object->claim.metadata.uid, event->resource_version,
+                         event->type == EVENT_DELETED);
     switch (outcome) {
     case LEDGER_APPLIED: ledger->counts.applied++; break;
     case LEDGER_REPEATED: ledger->counts.repeated++; break;

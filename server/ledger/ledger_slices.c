@@ -148,6 +148,7 @@ static void link_slice(struct ledger *ledger, struct slice_entry *slice, struct 
     pool->slices = slice;
     if (slice->has_mappings) pool->had_mappings = true;
     if (slice->generation > pool->retired_generation) pool->retired_generation = slice->generation;
+    pace_note(&pool->pace, slice->generation, ledger->now_ms);
     index_insert(&ledger->slices, &slice->by_name, names_hash(ledger->options.seed, &slice->name, 1));
     // Every kubelet restart does this to every driver; it ends by itself when nothing changed. So does a live
     // slice whose generation goes backwards, which v1.36 lets in.

@@ -11,6 +11,8 @@
 #include "server/ledger/amounts.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/names.h"
+#include "server/ledger/pace.h"
+#include "server/ledger/provisional.h"
 #include "server/ledger/selector.h"
 #include "server/ledger/shape.h"
 
@@ -74,6 +76,7 @@ struct pool_entry {
                                 // quarantine
     bool had_mappings;
     bool quarantined;
+    struct pace pace;
     int64_t changed_ms;    // the last event about one of its slices
     int64_t quarantine_ms; // since when it is quarantined
     int64_t incomplete_ms; // since when it is not complete, as its node sees it; 0: it is, or no clock runs
@@ -397,6 +400,7 @@ struct ledger {
     struct ledger_counts counts;
     struct kind_state kinds[KIND_NODE_LEDGER + 1];
     int64_t now_ms; // 0: no clock runs
+    struct provisional provisional;
 };
 
 // ---- ledger.c
@@ -410,6 +414,9 @@ enum ledger_outcome order_of(const struct ledger *ledger, const struct name *kno
 // memory.
 bool tombstone_add(struct ledger *ledger, const struct name *uid, int64_t resource_version)
     __attribute__((warn_unused_result));
+
+// Whether the object with this UID was deleted, as far as is remembered.
+bool ledger_is_gone(const struct ledger *ledger, struct text uid);
 
 // A name of a text, and the empty name for an absent one. Errors: NULL, memory.
 const struct name *take(struct ledger *ledger, struct text text) __attribute__((warn_unused_result));

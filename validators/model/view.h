@@ -197,6 +197,11 @@ struct view_table {
     enum view_answer (*device_class)(const void *state, struct text name, struct view_class *ret_class);
     // Whether a namespace is in the canary.
     enum view_answer (*namespace_is_canary)(const void *state, struct text name, bool *ret_canary);
+    // Whether a namespace's labels match.
+    enum view_answer (*namespace_matches)(const void *state, struct text name,
+                                          const struct label_selector *selector, bool *ret_matches);
+    // The policy in force; NULL: the defaults.
+    const struct ledger_policy *(*policy)(const void *state);
     // The freeze that stops this; empty texts are not asked about.
     enum view_answer (*freeze)(const void *state, struct text namespace, struct text driver, struct text node,
                                struct arena *arena, struct view_freeze *ret_freeze);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answers to what rules may ask, one function a question; the table is in ledger_view.c. Internal to
+// server/ledger.
+#ifndef DRAWBRIDGE_LEDGER_VIEW_ANSWERS_H
+#define DRAWBRIDGE_LEDGER_VIEW_ANSWERS_H
+
+#include "server/ledger/state.h"
+
+// view_slices.c
+enum view_answer answer_pool(const void *state, const struct pool_key *key, struct text without_slice,
+                             struct pool_state *ret_state);
+enum view_answer answer_pool_device(const void *state, const struct pool_key *key, struct text without_slice,
+                                    int64_t generation, bool or_newer, struct text device,
+                                    struct arena *arena, struct view_device *ret_device);
+enum view_answer answer_device_elsewhere(const void *state, const struct pool_key *key, struct text device,
+                                         struct arena *arena, struct view_device *ret_device);
+enum view_answer answer_device_of_other_driver(const void *state, const struct pool_key *key,
+                                               struct text device, struct arena *arena,
+                                               struct view_device *ret_device);
+enum view_answer answer_holders(const void *state, const struct device_key *key, struct text node,
+                                struct arena *arena, struct device_holder_list *ret_holders);
+enum view_answer answer_device(const void *state, const struct device_key *key, struct text node,
+                               struct arena *arena, struct device_standing *ret_standing);
+
+// view_claims.c
+enum view_answer answer_pod(const void *state, struct text uid, struct arena *arena,
+                            struct view_pod *ret_pod);
+enum view_answer answer_consumers(const void *state, struct text claim_uid, struct text without_pod,
+                                  struct arena *arena, struct view_consumer_list *ret_consumers);
+enum view_answer answer_claim_is_gated(const void *state, struct text namespace, struct text name,
+                                       bool *ret_gated);
+
+// view_policy.c
+enum view_answer answer_driver_is_mapped(const void *state, struct text driver, bool *ret_mapped);
+enum view_answer answer_device_class(const void *state, struct text name, struct view_class *ret_class);
+enum view_answer answer_namespace_is_canary(const void *state, struct text name, bool *ret_canary);
+enum view_answer answer_freeze(const void *state, struct text namespace, struct text driver, struct text node,
+                               struct arena *arena, struct view_freeze *ret_freeze);
+enum view_answer answer_standing(const void *state, struct text node, struct text driver, struct arena *arena,
+                                 struct view_standing *ret_standing);
+enum view_answer answer_node(const void *state, struct text name, struct view_node *ret_node);
+const struct ledger_policy *answer_policy(const void *state);
+enum view_answer answer_namespace_matches(const void *state, struct text name,
+                                          const struct label_selector *selector, bool *ret_matches);
+
+// What others of these ask.
+struct class_entry *class_find(const struct ledger *ledger, const struct name *name);
+bool class_is_gated(const struct ledger *ledger, const struct class_entry *class_entry);
+struct view_mapping_list view_mappings(const struct shape *shape, struct arena *arena);
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rules ask about Pods and their claims.
+#include "server/ledger/view_answers.h"
+
+static bool is_reserved_for(const struct claim_entry *claim, const struct name *pod_uid) {
+    for (size_t i = 0; i < claim->consumer_count; i++)
+        if (claim->consumers[i].pod_uid == pod_uid) return true;
+    return false;
+}
+
+static bool is_pending_for(const struct ledger *ledger, const struct name *claim_uid,
+                           const struct name *pod_uid) {
+    for (const struct pending_claim *pending = provisional_of_pod(ledger, pod_uid, NULL); pending != NULL;
+         pending = provisional_of_pod(ledger, pod_uid, pending))
+        if (pending->uid == claim_uid) return true;
+    return false;
+}
+
+static void add_driver(struct arena *arena, struct text_list *drivers, const struct name *driver) {
+    for (size_t i = 0; i < drivers->count; i++)
+        if (text_equal(drivers->items[i], driver->text)) return;
+    struct text *text = LIST_APPEND(arena, drivers);
+    if (text != NULL) *text = driver->text;
+}
+
+static bool claim_is_gated(const struct ledger *ledger, const struct claim_entry *claim) {
+    for (size_t i = 0; i < claim->class_count; i++) {
+        const struct class_entry *found = class_find(ledger, claim->classes[i]);
+        if (found != NULL && class_is_gated(ledger, found)) return true;
+    }
+    return false;
+}
+
+static void fill_claim(const struct ledger *ledger, const struct pod_entry *pod,
+                       const struct claim_entry *claim, struct arena *arena, struct view_pod_claim *view) {
+    view->uid = claim->uid->text;
+    view->gated = claim_is_gated(ledger, claim);
+    view->allocated = claim->allocated;
+    view->written = is_reserved_for(claim, pod->uid) || is_pending_for(ledger, claim->uid, pod->uid);
+    for (size_t i = 0; i < claim->row_count; i++)
+        add_driver(arena, &view->drivers, claim->rows[i]->group->driver);
+    for (size_t i = 0; claim->row_count == 0 && i < claim->class_count; i++) {
+        const struct class_entry *found = class_find(ledger, claim->classes[i]);
+        if (found != NULL && found->driver != ledger->empty) add_driver(arena, &view->drivers, found->driver);
+    }
+}
+
+enum view_answer answer_pod(const void *state, struct text uid, struct arena *arena,
+                            struct view_pod *ret_pod) {
+    const struct ledger *ledger = state;
+    const struct name *name = name_find(&ledger->names, uid);
+    const struct pod_entry *pod = name == NULL ? NULL : pod_by_uid(ledger, name);
+    if (pod == NULL) return ledger->kinds[KIND_POD].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
+    struct view_pod view = {.namespace = pod->namespace->text,
+                            .name = pod->name->text,
+                            .uid = pod->uid->text,
+                            .live = pod->live,
+                            .claim_count = pod->claim_count};
+    const struct node_entry *node = pod->node != NULL ? pod->node : pod->nominated;
+    if (node != NULL) view.node = node->name->text;
+    view.claims = arena_zalloc(arena, pod->claim_count + 1, sizeof *view.claims);
+    if (view.claims == NULL) return VIEW_NOT_FOUND;
+    for (size_t i = 0; i < pod->claim_count; i++) {
+        view.claims[i].reference_count = pod->claims[i].reference_count;
+        if (pod->claims[i].claim == NULL || pod->claims[i].claim == ledger->empty) continue;
+        view.claims[i].name = pod->claims[i].claim->text;
+        const struct claim_entry *claim = claim_find(ledger, pod->namespace, pod->claims[i].claim);
+        if (claim != NULL) fill_claim(ledger, pod, claim, arena, &view.claims[i]);
+    }
+    *ret_pod = view;
+    return VIEW_KNOWN;
+}
+
+enum view_answer answer_consumers(const void *state, struct text claim_uid, struct text without_pod,
+                                  struct arena *arena, struct view_consumer_list *ret_consumers) {
+    const struct ledger *ledger = state;
+    const struct name *uid = name_find(&ledger->names, claim_uid);
+    struct view_consumer_list list = {NULL, 0};
+    size_t bucket = 0;
+    if (uid == NULL) return VIEW_NOT_FOUND;
+    // A write of reservedFor is seldom, and claims are found by name only.
+    for (struct link *link = index_each(&ledger->claims, &bucket, NULL); link != NULL;
+         link = index_each(&ledger->claims, &bucket, link)) {
+        const struct claim_entry *claim = LINK_OWNER(link, struct claim_entry, by_name);
+        if (claim->uid != uid) continue;
+        for (size_t i = 0; i < claim->consumer_count; i++) {
+            const struct pod_entry *pod = pod_by_uid(ledger, claim->consumers[i].pod_uid);
+            if (pod == NULL || !pod->live || text_equal(pod->uid->text, without_pod)) continue;
+            struct view_consumer *consumer = LIST_APPEND(arena, &list);
+            if (consumer == NULL) return VIEW_NOT_FOUND;
+            const struct node_entry *node = consumer_node(claim, pod);
+            *consumer = (struct view_consumer){.pod_uid = pod->uid->text};
+            if (node != NULL) consumer->node = node->name->text;
+        }
+        break;
+    }
+    *ret_consumers = list;
+    return VIEW_KNOWN;
+}
+
+enum view_answer answer_claim_is_gated(const void *state, struct text namespace, struct text name,
+                                       bool *ret_gated) {
+    const struct ledger *ledger = state;
+    const struct name *space = name_find(&ledger->names, namespace);
+    const struct name *known = name_find(&ledger->names, name);
+    const struct claim_entry *claim =
+        space == NULL || known == NULL ? NULL : claim_find(ledger, space, known);
+    if (claim == NULL) return ledger->kinds[KIND_RESOURCE_CLAIM].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
+    *ret_gated = claim_is_gated(ledger, claim);
+    return VIEW_KNOWN;
+}
