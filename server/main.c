@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"check", cmd_check, "judge manifests without a cluster"},
     {"serve", cmd_serve, "answer admission reviews over HTTPS"},
     {"test", cmd_test, "run suites, which say what is answered in which state of a cluster"},
+    {"ledger", cmd_ledger, "replay events of a cluster and show what is taken of each node"},
     {"explain", cmd_explain, "tell what a rule is and what to do about its findings"},
     {"certs", cmd_certs, "make, show and verify certificates for the server"},
     {"completion", cmd_completion, "print completions for a shell, the man page or the reference of flags"},
