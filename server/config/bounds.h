@@ -29,7 +29,7 @@
 #define BOUND_IDLE_CONNECTION_MS 130000 // longer than the API server keeps an idle connection
 #define BOUND_SHUTDOWN_DELAY_MS  10000
 
-// Nesting of what decoders read, and of raw subtrees; keys of one typed object. Fixed.
+// Nesting of what decoders read, and of raw subtrees; keys of one map that is not sorted. Fixed.
 #define BOUND_JSON_TYPED_DEPTH JSON_TYPED_DEPTH_LIMIT
 #define BOUND_JSON_RAW_DEPTH   JSON_RAW_DEPTH_LIMIT
 #define BOUND_JSON_KEYS        JSON_KEYS_LIMIT

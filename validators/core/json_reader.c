@@ -69,8 +69,8 @@ static bool explain_error(struct json_reader *reader, struct fault *fault) {
     case JSON_DUPLICATE_KEY:
         return fault_set(fault, FAULT_INPUT, "duplicate key \"%.*s\" at byte %zu", TEXT_ARG(place), offset);
     case JSON_KEYS:
-        return fault_set(fault, FAULT_LIMIT, "more than %u keys in one map at byte %zu", JSON_KEYS_LIMIT,
-                         offset);
+        return fault_set(fault, FAULT_LIMIT, "more than %u unsorted keys in one map at byte %zu",
+                         JSON_KEYS_LIMIT, offset);
     case JSON_MEMORY: return fault_set(fault, FAULT_MEMORY, "out of memory while reading JSON");
     case JSON_FINE:
     case JSON_SYNTAX: break;
@@ -478,6 +478,22 @@ static inline int key_order(struct text a, struct text b) {
     return text_compare(a, b);
 }
 
+// A map with more keys than are compared one by one: only the last of them is kept, in the place of the one
+// that sorts last, and each further key must sort behind it. An object that the API server stores may have so
+// many labels, and Go writes them so.
+RARE static bool remember_last_key(struct json_reader *reader, const struct json_iterator *iterator,
+                                   struct text key, bool *ret_repeated) {
+    const struct json_keys *keys = &reader->keys;
+    const uint16_t *order = keys->order + iterator->base;
+    struct text *last = keys->items + iterator->base + order[JSON_KEYS_LIMIT - 1];
+    int side = text_compare(key, *last);
+    *ret_repeated = side == 0;
+    if (side < 0) fail_at(reader, JSON_KEYS, reader->at);
+    if (side <= 0) return false;
+    *last = key;
+    return true;
+}
+
 // Remembers a key of the innermost map. False with *ret_repeated when it was there before. Go writes maps
 // sorted, so the usual key goes to the end after one comparison; others are inserted by binary search.
 static bool remember_key(struct json_reader *reader, struct json_iterator *iterator, struct text key,
@@ -485,10 +501,7 @@ static bool remember_key(struct json_reader *reader, struct json_iterator *itera
     struct json_keys *keys = &reader->keys;
     size_t count = iterator->count;
     *ret_repeated = false;
-    if (count >= JSON_KEYS_LIMIT) {
-        fail_at(reader, JSON_KEYS, reader->at);
-        return false;
-    }
+    if (count >= JSON_KEYS_LIMIT) return remember_last_key(reader, iterator, key, ret_repeated);
     if (keys->count == keys->capacity && !grow_keys(reader)) return false;
     const struct text *items = keys->items + iterator->base;
     uint16_t *order = keys->order + iterator->base;

@@ -34,7 +34,7 @@
 
 #define JSON_TYPED_DEPTH_LIMIT   128u   // nesting of what decoders read
 #define JSON_RAW_DEPTH_LIMIT     10000u // nesting in raw and skipped subtrees, as Go
-#define JSON_KEYS_LIMIT          4096u  // keys of one map
+#define JSON_KEYS_LIMIT          4096u  // keys of one map in any order; any number when they are sorted
 #define JSON_KEYS_AT_HAND        64u    // keys remembered without memory of the arena
 #define JSON_GUESSES             128u   // a power of two
 #define JSON_UNKNOWN_NOTED_LIMIT 64u    // findings about unknown fields of one document
