@@ -244,7 +244,7 @@ static void print_row_text(FILE *out, const struct row_report *row, struct arena
             row->admin ? ", admin access" : "");
 }
 
-static void print_node_text(FILE *out, const struct node_report *report, struct arena *arena) {
+void print_ledger_node_text(FILE *out, const struct node_report *report, struct arena *arena) {
     print_plain_text(out, report->name);
     fprintf(out, ": %s\n", freshness_name(report->state));
     for (size_t i = 0; i < report->causes.count; i++) {
@@ -335,13 +335,35 @@ static bool print_nodes(struct printing *printing, node_printer *print, const ch
     return true;
 }
 
-static bool rest_of(struct printing *printing, struct row_report_list *ret_unplaced,
-                    struct rejection_report_list *ret_rejections) {
-    if (!ledger_unplaced(printing->ledger, &printing->node, ret_unplaced) ||
-        !ledger_rejections(printing->ledger, &printing->node, ret_rejections))
+bool print_ledger_rest_json(FILE *out, const struct ledger *ledger, struct arena *arena,
+                            size_t *ret_rejections) {
+    struct row_report_list unplaced = {0};
+    struct rejection_report_list rejections = {0};
+    struct ledger_counts counts = ledger_counts(ledger);
+    bool fine = ledger_unplaced(ledger, arena, &unplaced) && ledger_rejections(ledger, arena, &rejections);
+    fputs("\"unplaced\":", out);
+    print_rows(out, &unplaced, arena);
+    fputs(",\n \"rejections\":", out);
+    print_rejections(out, &rejections);
+    fprintf(out,
+            ",\n \"counts\":{\"applied\":%llu,\"repeated\":%llu,\"older\":%llu,\"ignored\":%llu,"
+            "\"rowRepeats\":%llu,\"rejections\":%llu}}\n",
+            (unsigned long long)counts.applied, (unsigned long long)counts.repeated,
+            (unsigned long long)counts.older, (unsigned long long)counts.ignored,
+            (unsigned long long)counts.row_repeats, (unsigned long long)counts.rejections);
+    *ret_rejections = rejections.count;
+    return fine && !arena->poisoned;
+}
+
+bool print_ledger_rest_text(FILE *out, const struct ledger *ledger, struct arena *arena,
+                            size_t *ret_rejections) {
+    struct row_report_list unplaced = {0};
+    struct rejection_report_list rejections = {0};
+    if (!ledger_unplaced(ledger, arena, &unplaced) || !ledger_rejections(ledger, arena, &rejections))
         return false;
-    printing->totals.rejection_count = ret_rejections->count;
-    return true;
+    print_rest_text(out, &unplaced, &rejections, arena);
+    *ret_rejections = rejections.count;
+    return !arena->poisoned;
 }
 
 static void start(struct printing *printing) {
@@ -362,34 +384,20 @@ static bool finish(struct printing *printing, bool fine, struct ledger_print_tot
 bool print_ledger_json(FILE *out, const struct ledger *ledger, int minor, bool all_settled,
                        struct ledger_print_totals *ret_totals, struct fault *fault) {
     struct printing printing = {.out = out, .ledger = ledger, .all_settled = all_settled};
-    struct row_report_list unplaced = {0};
-    struct rejection_report_list rejections = {0};
-    struct ledger_counts counts = ledger_counts(ledger);
     start(&printing);
     fprintf(out, "{\"kubernetesVersion\":\"1.%d\",\n \"nodes\":[\n    ", minor);
     bool fine = print_nodes(&printing, print_ledger_node_json, ",\n    ");
-    fputs("],\n \"unplaced\":", out);
-    if (fine) fine = rest_of(&printing, &unplaced, &rejections);
-    print_rows(out, &unplaced, &printing.node);
-    fputs(",\n \"rejections\":", out);
-    print_rejections(out, &rejections);
-    fprintf(out,
-            ",\n \"counts\":{\"applied\":%llu,\"repeated\":%llu,\"older\":%llu,\"ignored\":%llu,"
-            "\"rowRepeats\":%llu,\"rejections\":%llu}}\n",
-            (unsigned long long)counts.applied, (unsigned long long)counts.repeated,
-            (unsigned long long)counts.older, (unsigned long long)counts.ignored,
-            (unsigned long long)counts.row_repeats, (unsigned long long)counts.rejections);
+    fputs("],\n ", out);
+    if (fine) fine = print_ledger_rest_json(out, ledger, &printing.node, &printing.totals.rejection_count);
     return finish(&printing, fine, ret_totals, fault);
 }
 
 bool print_ledger_text(FILE *out, const struct ledger *ledger, int minor, bool all_settled,
                        struct ledger_print_totals *ret_totals, struct fault *fault) {
     struct printing printing = {.out = out, .ledger = ledger, .all_settled = all_settled};
-    struct row_report_list unplaced = {0};
-    struct rejection_report_list rejections = {0};
     start(&printing);
     fprintf(out, "Kubernetes 1.%d\n", minor);
-    bool fine = print_nodes(&printing, print_node_text, "") && rest_of(&printing, &unplaced, &rejections);
-    if (fine) print_rest_text(out, &unplaced, &rejections, &printing.node);
+    bool fine = print_nodes(&printing, print_ledger_node_text, "") &&
+                print_ledger_rest_text(out, ledger, &printing.node, &printing.totals.rejection_count);
     return finish(&printing, fine, ret_totals, fault);
 }

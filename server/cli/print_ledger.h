@@ -21,7 +21,15 @@ bool print_ledger_json(FILE *out, const struct ledger *ledger, int minor, bool a
 bool print_ledger_text(FILE *out, const struct ledger *ledger, int minor, bool all_settled,
                        struct ledger_print_totals *ret_totals, struct fault *fault);
 
-// What it does: one node as it stands among the others in the JSON.
+// What they do: one node as it stands among the others.
 void print_ledger_node_json(FILE *out, const struct node_report *report, struct arena *arena);
+void print_ledger_node_text(FILE *out, const struct node_report *report, struct arena *arena);
+
+// What they do: what follows on the nodes: claims on no single node, rejections, counts; in the JSON from the
+// member "unplaced" to the last brace. Errors: false, memory.
+bool print_ledger_rest_json(FILE *out, const struct ledger *ledger, struct arena *arena,
+                            size_t *ret_rejections) __attribute__((warn_unused_result));
+bool print_ledger_rest_text(FILE *out, const struct ledger *ledger, struct arena *arena,
+                            size_t *ret_rejections) __attribute__((warn_unused_result));
 
 #endif
