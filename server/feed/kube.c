@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "server/feed/kube_call.h"
+#include "server/feed/present.h"
 #include "server/log.h"
 #include "validators/core/json_reader.h"
 
@@ -23,7 +24,8 @@ struct follower {
     struct listwatch listwatch;
     struct frames frames;
     struct arena arena; // of one frame
-    bool troubled;      // the log has a line about what is amiss
+    struct present present;
+    bool troubled; // the log has a line about what is amiss
     char why[FEED_WHY_BYTES];
 };
 
@@ -51,6 +53,23 @@ static struct feed_kind_state *state_of(const struct follower *follower) {
 
 // --- To the store ---
 
+static void tell_count(struct follower *follower) {
+    atomic_store_explicit(&state_of(follower)->objects, (int64_t)follower->present.count,
+                          memory_order_relaxed);
+}
+
+static void begin_list(struct follower *follower) {
+    store_list_begin(follower->kube->store, follower->listwatch.row->kind);
+    present_list_begin(&follower->present);
+}
+
+static void end_list(struct follower *follower) {
+    store_list_end(follower->kube->store, follower->listwatch.row->kind);
+    store_set_synced(follower->kube->store, follower->listwatch.row->kind, true);
+    present_list_end(&follower->present);
+    tell_count(follower);
+}
+
 static bool apply(struct follower *follower, const struct frame *frame, struct fault *fault) {
     static const enum event_type types[] = {[FRAME_ADDED] = EVENT_ADDED,
                                             [FRAME_MODIFIED] = EVENT_MODIFIED,
@@ -60,7 +79,13 @@ static bool apply(struct follower *follower, const struct frame *frame, struct f
         .type = types[frame->type], .object = frame->object, .resource_version = frame->resource_version};
     struct text json = frame->type == FRAME_BOOKMARK ? (struct text){NULL, 0} : frame->json;
     atomic_fetch_add_explicit(&state_of(follower)->events, 1, memory_order_relaxed);
-    return store_apply(follower->kube->store, &event, json, fault) != LEDGER_FAILED;
+    if (store_apply(follower->kube->store, &event, json, fault) == LEDGER_FAILED) return false;
+    if (frame->type == FRAME_DELETED)
+        present_remove(&follower->present, object_metadata(frame->object)->uid);
+    else if (frame->type != FRAME_BOOKMARK)
+        present_add(&follower->present, object_metadata(frame->object)->uid);
+    tell_count(follower);
+    return true;
 }
 
 static void tell_alive(struct follower *follower) {
@@ -69,11 +94,8 @@ static void tell_alive(struct follower *follower) {
 }
 
 static void list_is_whole(struct follower *follower) {
-    struct kube *kube = follower->kube;
-    enum object_kind kind = follower->listwatch.row->kind;
     struct feed_kind_state *state = state_of(follower);
-    store_list_end(kube->store, kind);
-    store_set_synced(kube->store, kind, true);
+    end_list(follower);
     atomic_store_explicit(&state->absent, false, memory_order_relaxed);
     if (!atomic_exchange_explicit(&state->synced, true, memory_order_relaxed))
         log_info(1, "feed", "Listed", LOG_STRING("resource", follower->listwatch.row->resource));
@@ -81,12 +103,9 @@ static void list_is_whole(struct follower *follower) {
 
 // A kind that is not served has no objects, and that is all there is to know.
 static void is_absent(struct follower *follower) {
-    struct kube *kube = follower->kube;
-    enum object_kind kind = follower->listwatch.row->kind;
     struct feed_kind_state *state = state_of(follower);
-    store_list_begin(kube->store, kind);
-    store_list_end(kube->store, kind);
-    store_set_synced(kube->store, kind, true);
+    begin_list(follower);
+    end_list(follower);
     tell_alive(follower);
     atomic_store_explicit(&state->synced, false, memory_order_relaxed);
     if (!atomic_exchange_explicit(&state->absent, true, memory_order_relaxed))
@@ -259,7 +278,7 @@ static void begin_request(struct follower *follower) {
     struct listwatch_request request;
     struct fault fault;
     if (call->running || !listwatch_next(&follower->listwatch, feed_now_ms(), &request)) return;
-    if (request.begins_list) store_list_begin(kube->store, follower->listwatch.row->kind);
+    if (request.begins_list) begin_list(follower);
     renew_token(kube);
     call->is_stream = request.is_stream;
     call->silence_ms = request.silence_ms;
@@ -448,6 +467,7 @@ static bool prepare(struct kube *kube, uint64_t seed, struct fault *fault) {
         listwatch_init(&follower->listwatch, &feed_kinds[i], seed + i);
         arena_init(&follower->arena, KUBE_OBJECT_BYTES);
         frames_init(&follower->frames, &kube->heap, 0);
+        present_init(&follower->present, &kube->heap);
         if (!kube_call_init(&follower->call, &kube->heap, fault)) return false;
     }
     return true;
@@ -490,7 +510,10 @@ void kube_free(struct kube *kube) {
     release_call(kube, &kube->version_call);
     for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
         release_call(kube, &kube->followers[i].call);
-        if (kube->followers[i].kube != NULL) frames_release(&kube->followers[i].frames);
+        if (kube->followers[i].kube != NULL) {
+            frames_release(&kube->followers[i].frames);
+            present_release(&kube->followers[i].present);
+        }
         arena_release(&kube->followers[i].arena);
     }
     if (kube->multi != NULL) curl_multi_cleanup(kube->multi);
