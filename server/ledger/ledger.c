@@ -12,12 +12,12 @@ void drop(struct ledger *ledger, const struct name *name) {
 
 // All tables, in no order.
 static void each_index(struct ledger *ledger, void (*run)(struct ledger *ledger, struct index *index)) {
-    struct index *all[] = {&ledger->slices,         &ledger->pools,       &ledger->groups,
-                           &ledger->groups_by_pool, &ledger->rows,        &ledger->claims,
-                           &ledger->consumers,      &ledger->pods,        &ledger->pods_by_uid,
-                           &ledger->nodes,          &ledger->leases,      &ledger->classes,
-                           &ledger->namespaces,     &ledger->taint_rules, &ledger->memories,
-                           &ledger->remembered,     &ledger->tombstones,  &ledger->shapes.index};
+    struct index *all[] = {
+        &ledger->slices,      &ledger->pools,       &ledger->groups,      &ledger->groups_by_pool,
+        &ledger->rows,        &ledger->claims,      &ledger->consumers,   &ledger->pods,
+        &ledger->pods_by_uid, &ledger->nodes,       &ledger->leases,      &ledger->classes,
+        &ledger->namespaces,  &ledger->taint_rules, &ledger->templates,   &ledger->memories,
+        &ledger->remembered,  &ledger->tombstones,  &ledger->shapes.index};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) run(ledger, all[i]);
 }
 
@@ -87,6 +87,7 @@ void ledger_free(struct ledger *ledger) {
     class_sweep(ledger, UINT64_MAX);
     namespace_sweep(ledger, UINT64_MAX);
     taint_rule_sweep(ledger, UINT64_MAX);
+    template_sweep(ledger, UINT64_MAX);
     policy_sweep(ledger, UINT64_MAX);
     memory_sweep(ledger, UINT64_MAX);
     pools_release(ledger);
@@ -202,6 +203,7 @@ static const struct kind_row followed[] = {
     {KIND_NAMESPACE, namespace_apply, namespace_sweep},
     {KIND_LEASE, node_lease_apply, lease_sweep},
     {KIND_DEVICE_TAINT_RULE, taint_rule_apply, taint_rule_sweep},
+    {KIND_RESOURCE_CLAIM_TEMPLATE, template_apply, template_sweep},
     {KIND_LEDGER_POLICY, policy_apply, policy_sweep},
     {KIND_NODE_LEDGER, memory_apply, memory_sweep},
 };

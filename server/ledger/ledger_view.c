@@ -35,7 +35,7 @@ struct view ledger_view(const struct ledger *ledger) {
         .standing = answer_standing,
         .pod = answer_pod,
         .consumers = answer_consumers,
-        .claim_is_gated = answer_claim_is_gated,
+        .named_claim = answer_named_claim,
     };
     return (struct view){.table = &table, .state = ledger};
 }

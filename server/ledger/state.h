@@ -285,6 +285,18 @@ struct namespace_entry {
     uint64_t list_round;
 };
 
+// What a ResourceClaimTemplate asks for.
+struct template_entry {
+    struct link by_name; // namespace, name
+    const struct name *namespace;
+    const struct name *name;
+    const struct name *uid;
+    int64_t resource_version;
+    const struct name **classes;
+    size_t class_count;
+    uint64_t list_round;
+};
+
 struct taint_rule_entry {
     struct link by_name;
     const struct name *name;
@@ -382,6 +394,7 @@ struct ledger {
     struct index classes;
     struct index namespaces;
     struct index taint_rules;
+    struct index templates; // by namespace and name
     struct index memories;
     struct index remembered;
     struct policy_entry *policy; // NULL: the defaults
@@ -439,6 +452,7 @@ LEDGER_KIND(lease);
 LEDGER_KIND(class);
 LEDGER_KIND(namespace);
 LEDGER_KIND(taint_rule);
+LEDGER_KIND(template);
 LEDGER_KIND(policy);
 LEDGER_KIND(memory);
 #undef LEDGER_KIND
@@ -545,6 +559,8 @@ void labels_release(struct ledger *ledger, struct node_label *labels, size_t cou
 struct pod_entry *pod_by_uid(const struct ledger *ledger, const struct name *uid);
 struct claim_entry *claim_find(const struct ledger *ledger, const struct name *namespace,
                                const struct name *name);
+struct template_entry *template_find(const struct ledger *ledger, const struct name *namespace,
+                                     const struct name *name);
 // What a NodeLedger remembers of a row; NULL when it does not.
 struct remembered_row *remembered_find(const struct ledger *ledger, const struct row *row);
 void remembered_drop(struct ledger *ledger, struct remembered_row *remembered);

@@ -27,8 +27,8 @@ enum view_answer answer_pod(const void *state, struct text uid, struct arena *ar
                             struct view_pod *ret_pod);
 enum view_answer answer_consumers(const void *state, struct text claim_uid, struct text without_pod,
                                   struct arena *arena, struct view_consumer_list *ret_consumers);
-enum view_answer answer_claim_is_gated(const void *state, struct text namespace, struct text name,
-                                       bool *ret_gated);
+enum view_answer answer_named_claim(const void *state, struct text namespace, struct text name,
+                                    bool is_template, struct arena *arena, struct view_pod_claim *ret_claim);
 
 // view_policy.c
 enum view_answer answer_driver_is_mapped(const void *state, struct text driver, bool *ret_mapped);

@@ -25,8 +25,9 @@ static void add_driver(struct arena *arena, struct text_list *drivers, const str
 
 static bool claim_is_gated(const struct ledger *ledger, const struct claim_entry *claim) {
     for (size_t i = 0; i < claim->class_count; i++) {
-        const struct class_entry *found = class_find(ledger, claim->classes[i]);
-        if (found != NULL && class_is_gated(ledger, found)) return true;
+        struct view_class known = {.gated = false};
+        if (answer_device_class(ledger, claim->classes[i]->text, &known) == VIEW_KNOWN && known.gated)
+            return true;
     }
     return false;
 }
@@ -98,14 +99,37 @@ enum view_answer answer_consumers(const void *state, struct text claim_uid, stru
     return VIEW_KNOWN;
 }
 
-enum view_answer answer_claim_is_gated(const void *state, struct text namespace, struct text name,
-                                       bool *ret_gated) {
+static void fill_classes(const struct ledger *ledger, const struct name *const *classes, size_t count,
+                         struct arena *arena, struct view_pod_claim *view) {
+    for (size_t i = 0; i < count; i++) {
+        struct view_class known = {.gated = false};
+        if (answer_device_class(ledger, classes[i]->text, &known) != VIEW_KNOWN || !known.gated) continue;
+        view->gated = true;
+        const struct name *driver = name_find(&ledger->names, known.driver);
+        if (driver != NULL && driver != ledger->empty) add_driver(arena, &view->drivers, driver);
+    }
+}
+
+enum view_answer answer_named_claim(const void *state, struct text namespace, struct text name,
+                                    bool is_template, struct arena *arena, struct view_pod_claim *ret_claim) {
     const struct ledger *ledger = state;
     const struct name *space = name_find(&ledger->names, namespace);
     const struct name *known = name_find(&ledger->names, name);
-    const struct claim_entry *claim =
-        space == NULL || known == NULL ? NULL : claim_find(ledger, space, known);
+    bool named = space != NULL && known != NULL;
+    struct view_pod_claim view = {.name = name};
+    if (is_template) {
+        const struct template_entry *template = named ? template_find(ledger, space, known) : NULL;
+        if (template == NULL)
+            return ledger->kinds[KIND_RESOURCE_CLAIM_TEMPLATE].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
+        fill_classes(ledger, template->classes, template->class_count, arena, &view);
+        *ret_claim = view;
+        return VIEW_KNOWN;
+    }
+    const struct claim_entry *claim = named ? claim_find(ledger, space, known) : NULL;
     if (claim == NULL) return ledger->kinds[KIND_RESOURCE_CLAIM].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
-    *ret_gated = claim_is_gated(ledger, claim);
+    view.uid = claim->uid->text;
+    view.allocated = claim->allocated;
+    fill_classes(ledger, claim->classes, claim->class_count, arena, &view);
+    *ret_claim = view;
     return VIEW_KNOWN;
 }

@@ -128,8 +128,7 @@ struct view_pod_claim {
     struct text uid;  // empty: not in the cache
     bool gated;
     bool allocated;
-    bool written;   // reserved for this Pod already
-    bool shared_by; // reserved for another live Pod
+    bool written; // reserved for this Pod already
     size_t reference_count;
     struct text_list drivers; // those of its classes, and of its allocation
 };
@@ -220,11 +219,9 @@ struct view_table {
     enum view_answer (*pod_level)(const void *state, const struct resource_claim *claim, struct text pod_uid,
                                   struct text node, struct arena *arena,
                                   struct view_shortage_list *ret_shortages);
-    // Whether a request of a claim, or of a template, names a gated class.
-    enum view_answer (*claim_is_gated)(const void *state, struct text namespace, struct text name,
-                                       bool *ret_gated);
-    enum view_answer (*template_is_gated)(const void *state, struct text namespace, struct text name,
-                                          bool *ret_gated);
+    // A claim, or what a template makes, by name.
+    enum view_answer (*named_claim)(const void *state, struct text namespace, struct text name,
+                                    bool is_template, struct arena *arena, struct view_pod_claim *ret_claim);
 };
 
 struct view {

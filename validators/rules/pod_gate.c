@@ -2,14 +2,19 @@
 // Pods and the claims that they name.
 #include "validators/rules/pod_gate.h"
 
-enum view_answer pod_claim_is_gated(const struct rule_input *input, const struct pod_resource_claim *claim,
-                                    bool *ret_gated) {
-    struct text namespace = input->object->pod.metadata.namespace;
-    if (claim->template_name.set)
-        return VIEW_ASK(input->view, template_is_gated, namespace, claim->template_name.value, ret_gated);
-    if (claim->claim_name.set)
-        return VIEW_ASK(input->view, claim_is_gated, namespace, claim->claim_name.value, ret_gated);
-    return VIEW_NOT_FOUND;
+enum view_answer pod_claim_known(const struct view *view, const struct pod *pod,
+                                 const struct pod_resource_claim *claim, struct arena *arena,
+                                 struct view_pod_claim *ret_claim) {
+    bool is_template = claim->template_name.set;
+    if (!is_template && !claim->claim_name.set) return VIEW_NOT_FOUND;
+    struct text name = is_template ? claim->template_name.value : claim->claim_name.value;
+    return VIEW_ASK(view, named_claim, pod->metadata.namespace, name, is_template, arena, ret_claim);
+}
+
+bool pod_claim_is_gated(const struct rule_input *input, const struct pod_resource_claim *claim) {
+    struct view_pod_claim known = {.gated = false};
+    return pod_claim_known(input->view, &input->object->pod, claim, input->arena, &known) == VIEW_KNOWN &&
+           known.gated;
 }
 
 static size_t references_in(const struct container_list *containers, struct text name) {

@@ -21,9 +21,8 @@ void rule_claim_unreferenced(const struct rule_input *input, struct finding_list
     if (input->operation != OPERATION_CREATE) return;
     for (size_t i = 0; i < pod->resource_claims.count; i++) {
         const struct pod_resource_claim *claim = &pod->resource_claims.items[i];
-        bool gated = false;
         if (pod_claim_references(pod, claim->name) > 0) continue;
-        if (pod_claim_is_gated(input, claim, &gated) != VIEW_KNOWN || !gated) continue;
+        if (!pod_claim_is_gated(input, claim)) continue;
         struct pod_path_room room;
         struct path path = pod_claim_path(&room, i);
         struct finding *finding =

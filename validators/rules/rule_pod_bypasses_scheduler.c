@@ -19,9 +19,7 @@ void rule_pod_bypasses_scheduler(const struct rule_input *input, struct finding_
     const struct pod *pod = &input->object->pod;
     if (input->operation != OPERATION_CREATE || pod->node_name.len == 0) return;
     for (size_t i = 0; i < pod->resource_claims.count; i++) {
-        bool gated = false;
-        if (pod_claim_is_gated(input, &pod->resource_claims.items[i], &gated) != VIEW_KNOWN || !gated)
-            continue;
+        if (!pod_claim_is_gated(input, &pod->resource_claims.items[i])) continue;
         struct path spec = path_field(NULL, TEXT("spec"));
         struct path path = path_field(&spec, TEXT("nodeName"));
         struct finding *finding = finding_addf(findings, FINDING_FORBIDDEN, &path, pod->node_name,
