@@ -225,7 +225,17 @@ static void decode_freezes(struct json_reader *reader, struct freeze_list *list)
     }
 }
 
-enum { RESUME_DRIVER, RESUME_NODE, RESUME_FROM, RESUME_ACCEPT, RESUME_REASON, RESUME_BY, RESUME_AT };
+enum {
+    RESUME_DRIVER,
+    RESUME_NODE,
+    RESUME_FROM,
+    RESUME_ACCEPT,
+    RESUME_REASON,
+    RESUME_BY,
+    RESUME_AT,
+    RESUME_CLUSTER,
+    RESUME_NAMESPACE,
+};
 static const struct json_name resume_names[] = {
     [RESUME_DRIVER] = JSON_NAME("driver"),
     [RESUME_NODE] = JSON_NAME("node"),
@@ -234,6 +244,8 @@ static const struct json_name resume_names[] = {
     [RESUME_REASON] = JSON_NAME("reason"),
     [RESUME_BY] = JSON_NAME("by"),
     [RESUME_AT] = JSON_NAME("at"),
+    [RESUME_CLUSTER] = JSON_NAME("cluster"),
+    [RESUME_NAMESPACE] = JSON_NAME("namespace"),
 };
 static const struct json_fields RESUME = JSON_FIELDS(resume_names);
 
@@ -252,6 +264,9 @@ static void decode_resumes(struct json_reader *reader, struct resume_list *list)
             case RESUME_REASON: json_text(reader, &resume->reason); break;
             case RESUME_BY: json_text(reader, &resume->by); break;
             case RESUME_AT: decode_time(reader, &resume->at); break;
+            // What was lifted, for people; nothing follows from it.
+            case RESUME_CLUSTER:
+            case RESUME_NAMESPACE: json_skip(reader); break;
             }
     }
 }
