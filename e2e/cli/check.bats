@@ -183,6 +183,15 @@ YAML
     expect_in "$output" "no .yaml, .yml or .json file is in the folder"
 }
 
+@test "what the shell has opened is read: standard input by any name, and <(COMMAND)" {
+    run -0 "$DRAWBRIDGE" check -f <(cat clean.yaml)
+    expect_in "$output" "1 clean"
+    run -0 bash -c 'cat clean.yaml | "$DRAWBRIDGE" check -f /dev/stdin'
+    expect_in "$output" "1 clean"
+    run -3 bash -c 'false | "$DRAWBRIDGE" check -f -'
+    expect_in "$output" "standard input is empty"
+}
+
 @test "a file above --max-file-bytes is refused by name" {
     head -c 4096 /dev/zero | tr '\0' '#' >"$BATS_TEST_TMPDIR/long.yaml"
     run -3 "$DRAWBRIDGE" check -f "$BATS_TEST_TMPDIR/long.yaml" --max-file-bytes 1Ki

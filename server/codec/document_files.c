@@ -90,6 +90,8 @@ static void visit_fd(const struct search *search, const char *file, int fd, size
     size_t len;
     char *bytes = read_all(search, file, fd, guess_bytes, &len);
     if (bytes == NULL) return;
+    // A command that failed before the pipe must not look like objects that are fine.
+    if (len == 0 && strcmp(file, "-") == 0) tell(search, file, "nothing came in: standard input is empty");
     documents_visit_text(file, (struct text){bytes, len}, search->options, search->visitor);
     free(bytes);
 }
@@ -100,6 +102,23 @@ static const char *refuse_words(mode_t mode) {
     if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device is not read";
     if (S_ISSOCK(mode)) return "a socket is not read";
     return "neither a file nor a folder";
+}
+
+// Whether the name stands for what the caller has opened for us, as the shell's <(COMMAND) does.
+static bool is_open_already(const char *name) {
+    struct text text = text_of(name);
+    return text_equal(text, TEXT("/dev/stdin")) || text_starts_with(text, TEXT("/dev/fd/")) ||
+           text_starts_with(text, TEXT("/proc/self/fd/"));
+}
+
+static void visit_open_pipe(const struct search *search, const char *file) {
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        tell_errno(search, file, "cannot be opened");
+        return;
+    }
+    visit_fd(search, file, fd, 0);
+    close(fd);
 }
 
 static void visit_file(const struct search *search, const char *file) {
@@ -258,6 +277,8 @@ void documents_visit(const char *name, const struct document_options *options,
         tell_errno(&search, name, "cannot be opened");
     else if (S_ISDIR(status.st_mode))
         visit_folder(&search, name, NULL);
+    else if (S_ISFIFO(status.st_mode) && is_open_already(name))
+        visit_open_pipe(&search, name);
     else if (!S_ISREG(status.st_mode))
         tell(&search, name, refuse_words(status.st_mode));
     else

@@ -19,6 +19,7 @@ struct hint_row {
 #define FROM_STRING "cannot unmarshal string"
 #define FROM_NUMBER "cannot unmarshal number"
 #define FROM_BOOL   "cannot unmarshal bool"
+#define FROM_LIST   "cannot unmarshal array"
 
 // The first row that matches counts.
 static const struct hint_row rows[] = {
@@ -40,6 +41,14 @@ static const struct hint_row rows[] = {
      "write {mapping: {deviceMultiplier: \"", "\"}}"},
     {FINDING_DECODING, 0, "*.nodeAllocatableResources[*]", FROM_NUMBER,
      "write {mapping: {deviceMultiplier: \"", "\"}}"},
+    {FINDING_DECODING, 0, "spec.devices[*].*nodeAllocatableResource*s", FROM_LIST,
+     "a map by resource, not a list: write cpu: {…}", NULL},
+    {FINDING_DECODING, 0, "spec.devices[*].*attributes", FROM_LIST,
+     "a map by name, not a list: write NAME: {int: 1}", NULL},
+    {FINDING_DECODING, 0, "spec.devices[*].*capacity", FROM_LIST,
+     "a map by name, not a list: write NAME: {value: \"1\"}", NULL},
+    {FINDING_DECODING, 0, "spec.pool", FROM_STRING, "write {name: \"",
+     "\", generation: 1, resourceSliceCount: 1}"},
     // Quotes where none belong, and a name where a list of them does.
     {FINDING_DECODING, 0, "*", FROM_STRING " into a field of type int64",
      "write a whole number without quotes", NULL},
@@ -76,6 +85,11 @@ static const struct hint_row rows[] = {
      "v1beta1 has no exactly: write its fields in the request itself", NULL},
     {FINDING_STRICT_DECODING, 0, "spec.requests", "unknown",
      "write it one level down: devices: {requests: …}", NULL},
+    {FINDING_STRICT_DECODING, 0, "spec.resourceClassName", "unknown",
+     "that is the form of v1alpha2: write devices: {requests: [{name: …, exactly: {deviceClassName: …}}]}",
+     NULL},
+    {FINDING_STRICT_DECODING, 0, "spec.parametersRef", "unknown",
+     "that is the form of v1alpha2: write devices: {config: [{opaque: {driver: …, parameters: {…}}}]}", NULL},
     {FINDING_STRICT_DECODING, 0, "spec.driverName", "unknown", "the field is called driver", NULL},
     {FINDING_STRICT_DECODING, 0, "spec.resourceSliceCount", "unknown", "write it in pool", NULL},
     {FINDING_STRICT_DECODING, 0, "spec.generation", "unknown", "write it in pool", NULL},
@@ -106,6 +120,10 @@ static const struct hint_row rows[] = {
      "v1.36 has no mapping: write capacityKey and allocationMultiplier here", NULL},
     {FINDING_STRICT_DECODING, 0, "*.nodeAllocatableResourceMappings.*Multiplier", "unknown",
      "v1.36 has one multiplier, called allocationMultiplier", NULL},
+    {FINDING_STRICT_DECODING, 0, "*.nodeAllocatableResourceMappings.*.multiplier", "unknown",
+     "v1.36 has one multiplier, called allocationMultiplier", NULL},
+    {FINDING_STRICT_DECODING, 0, "*.nodeAllocatableResources.*.multiplier", "unknown",
+     "write mapping: {deviceMultiplier: …}, or {capacityKey: …, capacityMultiplier: …}", NULL},
     {FINDING_STRICT_DECODING, WHEN_MINOR_37, "*.nodeAllocatableResourceMappings", "unknown",
      "that is the field of v1.36: v1.37 has nodeAllocatableResources", NULL},
     {FINDING_STRICT_DECODING, WHEN_MINOR_36, "*.nodeAllocatableResources", "unknown",

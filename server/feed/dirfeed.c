@@ -198,6 +198,7 @@ static bool follow(struct dirfeed *feed, bool compare_all) {
         if (!stop) tell_no_folder(feed, &fault);
         return stop;
     }
+    if (feed->told_folder) log_info(0, "feed", "Folder followed again", LOG_STRING("folder", feed->folder));
     feed->told_folder = false;
     notice(feed);
     bool changed = take_look(feed, &look, compare_all);

@@ -50,9 +50,10 @@ static void check_pool(const struct slice_check *check, const struct path *spec)
     schema_pool_name(pool->name, &name, check->findings);
     if (pool->resource_slice_count <= 0) {
         struct path count = path_field(&path, TEXT("resourceSliceCount"));
-        finding_add(check->findings, FINDING_INVALID, &count,
-                    text_format(arena, "%lld", (long long)pool->resource_slice_count),
-                    TEXT("must be greater than zero"));
+        finding_hint(finding_add(check->findings, FINDING_INVALID, &count,
+                                 text_format(arena, "%lld", (long long)pool->resource_slice_count),
+                                 TEXT("must be greater than zero")),
+                     TEXT("write of how many slices the pool consists, 1 if this is all of it"));
     }
     if (pool->generation < 0) {
         struct path generation = path_field(&path, TEXT("generation"));
