@@ -15,7 +15,7 @@ static struct text without_domain(struct text key, struct text domain) {
     return text_slice(key, domain.len + 1, key.len);
 }
 
-bool numa_is_attribute(const struct rule_input *input, struct text key) {
+size_t numa_place(const struct rule_input *input, struct text key) {
     const struct text *spellings = built_in;
     size_t count = sizeof built_in / sizeof built_in[0];
     if (input->settings != NULL && input->settings->numa_attributes.count > 0) {
@@ -24,14 +24,18 @@ bool numa_is_attribute(const struct rule_input *input, struct text key) {
     }
     struct text driver = input->object->slice.driver;
     struct text bare = without_domain(key, driver);
-    if (bare.len == 0) return false;
+    if (bare.len == 0) return 0;
     for (size_t i = 0; i < count; i++) {
         struct text spelling = spellings[i];
         // Mostly the last letters differ already.
         if (spelling.len == 0 || spelling.ptr[spelling.len - 1] != bare.ptr[bare.len - 1]) continue;
-        if (text_equal(without_domain(spelling, driver), bare)) return true;
+        if (text_equal(without_domain(spelling, driver), bare)) return i + 1;
     }
-    return false;
+    return 0;
+}
+
+bool numa_is_attribute(const struct rule_input *input, struct text key) {
+    return numa_place(input, key) > 0;
 }
 
 bool numa_first_node(const struct device_attribute *attribute, int64_t *ret_node) {

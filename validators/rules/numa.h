@@ -9,6 +9,10 @@
 // of the policy, else the built-in list. A bare name and the same name in the driver's own domain are one.
 bool numa_is_attribute(const struct rule_input *input, struct text key);
 
+// What it does: the place of an attribute's spelling in that list, from 1; 0 when it is none of them. The
+// lowest place counts where two disagree, so that the order in the object does not matter.
+size_t numa_place(const struct rule_input *input, struct text key);
+
 // What it does: the first NUMA node that an attribute names. Errors: false when it holds neither an integer
 // nor a list of integers that is not empty.
 bool numa_first_node(const struct device_attribute *attribute, int64_t *ret_node)

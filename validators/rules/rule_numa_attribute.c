@@ -58,26 +58,42 @@ static bool names_nodes(const struct rule_input *input, const struct device_attr
     return false;
 }
 
+// The attribute that counts: of those that can be read the one whose spelling comes first in the list.
+static const struct device_attribute *attribute_that_counts(const struct rule_input *input,
+                                                            const struct device *device) {
+    const struct device_attribute *best = NULL;
+    size_t best_place = 0;
+    for (size_t i = 0; i < device->attributes.count; i++) {
+        const struct device_attribute *attribute = &device->attributes.items[i];
+        size_t place = numa_place(input, attribute->key);
+        int64_t node;
+        if (place == 0 || !numa_first_node(attribute, &node) || node < 0) continue;
+        if (best != NULL &&
+            (place > best_place || (place == best_place && text_compare(attribute->key, best->key) > 0)))
+            continue;
+        best = attribute;
+        best_place = place;
+    }
+    return best;
+}
+
 static void judge_device(const struct rule_input *input, const struct device *device, const struct path *path,
                          struct finding_list *findings) {
     struct path field = path_field(path, TEXT("attributes"));
-    const struct device_attribute *first = NULL;
+    const struct device_attribute *counts = attribute_that_counts(input, device);
     for (size_t i = 0; i < device->attributes.count; i++) {
         const struct device_attribute *attribute = &device->attributes.items[i];
         if (!numa_is_attribute(input, attribute->key)) continue;
         struct path at = path_key(&field, attribute->key);
         if (!names_nodes(input, attribute, &at, findings)) continue;
-        if (first == NULL) {
-            first = attribute;
-            continue;
-        }
+        if (counts == NULL || attribute == counts) continue;
         int64_t node = 0;
         int64_t before = 0;
-        if (!numa_first_node(attribute, &node) || !numa_first_node(first, &before) || node == before)
+        if (!numa_first_node(attribute, &node) || !numa_first_node(counts, &before) || node == before)
             continue;
         struct finding *finding = finding_addf(
             findings, FINDING_INVALID, &at, text_format(input->arena, "%lld", (long long)node),
-            "this disagrees with %.*s, which says %lld", TEXT_ARG(first->key), (long long)before);
+            "this disagrees with %.*s, which says %lld", TEXT_ARG(counts->key), (long long)before);
         finding_hint(finding, TEXT("publish one spelling, or the same node in both"));
     }
 }
