@@ -149,3 +149,32 @@ Test(numa_missing, only_devices_with_mappings_need_it) {
     cr_expect_eq(count_of("numa-missing", 36, "\"attributes\":{\"numaNode\":{\"int\":0}}," FIXED_36), 0);
     cr_expect_eq(count_of("numa-missing", 36, "\"attributes\":{}"), 0);
 }
+
+// Devices that repeat the one before are judged with it, but each that is wrong is told.
+Test(mapping, repeated_devices) {
+    static const char good[] =
+        "\"nodeAllocatableResourceMappings\":{\"cpu\":{\"allocationMultiplier\":\"2\"}}";
+    static const char bad[] =
+        "\"nodeAllocatableResourceMappings\":{\"cpu\":{\"allocationMultiplier\":\"2Gi\"}}";
+    const char *const orders[][4] = {{bad, bad, bad, bad},    {good, good, bad, bad},
+                                     {bad, bad, good, good},  {good, bad, good, bad},
+                                     {good, good, good, bad}, {good, good, good, good}};
+    static const size_t wanted[] = {4, 2, 2, 2, 1, 0};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        char devices[1024];
+        snprintf(devices, sizeof devices,
+                 "%s},{\"name\":\"gpu-1\",%s},{\"name\":\"gpu-2\",%s},{\"name\":\"gpu-3\",%s", orders[i][0],
+                 orders[i][1], orders[i][2], orders[i][3]);
+        cr_expect_eq(count_of("unit-cpu-binary", 36, devices), wanted[i], "order %zu", i);
+    }
+}
+
+// What a device may not share with the one before it.
+Test(mapping, repeated_mappings_of_other_devices) {
+    static const char mapping[] = "\"capacity\":{\"cpu\":{\"value\":\"8\"}},"
+                                  "\"nodeAllocatableResourceMappings\":{\"cpu\":{\"capacityKey\":\"cpu\"}}";
+    char devices[1024];
+    snprintf(devices, sizeof devices, "\"allowMultipleAllocations\":true,%s},{\"name\":\"gpu-1\",%s", mapping,
+             mapping);
+    cr_expect_eq(count_of("mapping-needs-sharing", 36, devices), 1);
+}
