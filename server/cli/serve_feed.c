@@ -10,24 +10,9 @@
 #include "server/feed/kube.h"
 #include "server/kube_version.h"
 #include "server/log.h"
+#include "server/review/gate_ledger.h"
 
 #define MS_PER_S 1000.0
-
-struct with_view {
-    void (*run)(const struct view *view, void *context);
-    void *context;
-};
-
-static void run_with_view(struct ledger *ledger, void *context) {
-    const struct with_view *with_view = context;
-    const struct view view = ledger_view(ledger);
-    with_view->run(&view, with_view->context);
-}
-
-static void store_with_view(void *state, void (*run)(const struct view *view, void *context), void *context) {
-    struct with_view with_view = {run, context};
-    store_with_ledger(state, run_with_view, &with_view);
-}
 
 static bool check_synced(void *state, char ret_why[HEALTH_WHY_BYTES]) {
     struct serve_feed *feed = state;
@@ -120,7 +105,7 @@ static bool make_store(struct serve_feed *feed, int minor, struct fault *fault) 
     if (!make_options(minor, &options, fault)) return false;
     feed->store = store_new(&options, fault);
     if (feed->store == NULL) return false;
-    feed->gate_store = (struct gate_store){.with_view = store_with_view, .state = feed->store};
+    feed->gate_store = gate_store_of(feed->store);
     return true;
 }
 

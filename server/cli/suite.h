@@ -55,7 +55,7 @@ struct suite_want {
     struct text patch;         // raw JSON, compared as a value; "null": there is none; empty: not compared
 };
 
-enum suite_step_kind { STEP_EVENTS, STEP_EVENTS_FILE, STEP_ADVANCE, STEP_REVIEW };
+enum suite_step_kind { STEP_EVENTS, STEP_EVENTS_FILE, STEP_ADVANCE, STEP_REVIEW, STEP_LEDGER };
 
 struct suite_step {
     enum suite_step_kind kind;
@@ -65,6 +65,7 @@ struct suite_step {
     int64_t advance_ms;
     struct suite_review review;
     struct suite_want want;
+    struct text ledger; // raw JSON
 };
 struct suite_step_list {
     struct suite_step *items;

@@ -5,6 +5,7 @@
 #include "server/cli/options.h"
 #include "server/codec/decode.h"
 #include "server/kube_version.h"
+#include "validators/registry/registry.h"
 
 #define SUITE_API_VERSION "drawbridge.dev/v1alpha1"
 #define POLICY_SPEC_PATH  "policy"
@@ -244,9 +245,10 @@ static void read_want(struct json_reader *reader, struct suite_want *want) {
         }
 }
 
-enum step_field { FIELD_EVENTS, FIELD_EVENTS_FILE, FIELD_ADVANCE, FIELD_REVIEW, FIELD_WANT };
-static const struct json_name step_names[] = {JSON_NAME("events"), JSON_NAME("eventsFile"),
-                                              JSON_NAME("advance"), JSON_NAME("review"), JSON_NAME("want")};
+enum step_field { FIELD_EVENTS, FIELD_EVENTS_FILE, FIELD_ADVANCE, FIELD_REVIEW, FIELD_LEDGER, FIELD_WANT };
+static const struct json_name step_names[] = {JSON_NAME("events"),  JSON_NAME("eventsFile"),
+                                              JSON_NAME("advance"), JSON_NAME("review"),
+                                              JSON_NAME("ledger"),  JSON_NAME("want")};
 static const struct json_fields step_fields = JSON_FIELDS(step_names);
 
 static void read_step(struct suite_reading *reading, struct json_reader *reader, struct suite_step *step) {
@@ -266,13 +268,14 @@ static void read_step(struct suite_reading *reading, struct json_reader *reader,
         case FIELD_EVENTS_FILE: json_text(reader, &step->events_file); break;
         case FIELD_ADVANCE: read_advance(reading, reader, step); break;
         case FIELD_REVIEW: read_review(reading, reader, &step->review); break;
+        case FIELD_LEDGER: json_raw(reader, &step->ledger); break;
         case FIELD_WANT: break;
         }
     }
     bool wants = JSON_SEEN(seen, FIELD_WANT);
     if (kind_count != 1)
         complain(reading, step->path,
-                 "a step is exactly one of events, eventsFile, advance and review (with want)");
+                 "a step is exactly one of events, eventsFile, advance, review (with want) and ledger");
     else if (wants != (step->kind == STEP_REVIEW))
         complain(reading, step->path,
                  wants ? "only a review has a want" : "a review needs a want, or it would test nothing");
@@ -329,6 +332,26 @@ static void read_version(struct suite_reading *reading, struct json_reader *read
         complain(reading, path, text_copy(reading->arena, text_of(fault.text)).ptr);
 }
 
+// A rule that does not exist, or that no policy changes, is a mistake.
+static void check_policy(struct suite_reading *reading, const struct suite *suite) {
+    struct decode_options options = {JSON_WIRE, suite->minor};
+    struct object *object = arena_alloc(reading->arena, sizeof *object);
+    struct finding_list findings;
+    struct fault fault;
+    finding_list_init(&findings, reading->arena);
+    if (object == NULL || !decode_object(reading->arena, suite->policy, &options, object, &findings, &fault))
+        return;
+    for (size_t i = 0; i < object->policy.rules.count; i++) {
+        struct text id = object->policy.rules.items[i].id;
+        struct text path = text_format(reading->arena, POLICY_SPEC_PATH ".rules[%zu].id", i);
+        const struct rule *rule = registry_find(id);
+        if (rule == NULL)
+            complain(reading, path, say(reading, "there is no rule ", id, "; drawbridge explain lists them"));
+        else if (rule->locked)
+            complain(reading, path, say(reading, "rule ", id, " is locked: no policy changes it"));
+    }
+}
+
 // The policy is read as the object that it would be.
 static void read_policy(struct suite_reading *reading, struct json_reader *reader, struct suite *suite) {
     struct text spec;
@@ -339,7 +362,8 @@ static void read_policy(struct suite_reading *reading, struct json_reader *reade
                     "{\"apiVersion\":\"" SUITE_API_VERSION
                     "\",\"kind\":\"LedgerPolicy\",\"metadata\":{\"name\":\"default\"},\"spec\":%.*s}",
                     TEXT_ARG(spec));
-    if (!suite_object_look(reading, suite->policy, TEXT(POLICY_SPEC_PATH), &object)) return;
+    if (suite_object_look(reading, suite->policy, TEXT(POLICY_SPEC_PATH), &object))
+        check_policy(reading, suite);
 }
 
 enum suite_field {

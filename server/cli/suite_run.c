@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/cli/print_ledger.h"
 #include "validators/core/timestamp.h"
 
 #define EVENTS_FILE_BYTES ((size_t)64 * 1024 * 1024)
@@ -133,6 +134,27 @@ static bool run_file(struct suite_world *world, const struct suite_step *step, s
 
 // --- All steps ---
 
+static bool run_ledger(struct suite_world *world, const struct suite_step *step,
+                       struct suite_result *result) {
+    struct fault fault = {0};
+    struct ledger_print_totals totals = {0};
+    struct text place;
+    char *bytes = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&bytes, &len);
+    bool fine =
+        out != NULL && print_ledger_json(out, world->ledger, world->suite->minor, false, &totals, &fault);
+    if (out != NULL) fclose(out);
+    struct text have = fine ? text_copy(world->arena, (struct text){bytes, len}) : (struct text){NULL, 0};
+    free(bytes);
+    while (have.len > 0 && have.ptr[have.len - 1] == '\n') have.len--;
+    if (have.len == 0) return fail(result, step->path, TEXT("out of memory"));
+    if (suite_json_holds(world->arena, step->ledger, have, (struct text){NULL, 0}, &place)) return true;
+    return fail(result, step->path,
+                text_format(world->arena, "the ledger is not as wanted at \"%.*s\"; it is\n%.*s",
+                            TEXT_ARG(place), TEXT_ARG(have)));
+}
+
 static bool run_step(struct suite_world *world, const struct suite_step *step, struct suite_result *result) {
     struct text why;
     switch (step->kind) {
@@ -141,6 +163,7 @@ static bool run_step(struct suite_world *world, const struct suite_step *step, s
     case STEP_ADVANCE: suite_world_advance(world, step->advance_ms); return true;
     case STEP_REVIEW:
         return suite_run_review(world, &step->review, &step->want, &why) || fail(result, step->path, why);
+    case STEP_LEDGER: return run_ledger(world, step, result);
     }
     return false;
 }

@@ -95,8 +95,8 @@ static void unlink_devices(struct ledger *ledger, struct pending_claim *claim) {
             index_remove(&ledger->provisional.by_device, &claim->devices[i].by_device);
 }
 
-bool provisional_record(struct ledger *ledger, const struct resource_claim *source, int64_t old_version,
-                        bool allocates, struct text pod_uid, struct text node) {
+bool ledger_let_in(struct ledger *ledger, const struct resource_claim *source, int64_t old_version,
+                   bool allocates, struct text pod_uid, struct text node) {
     struct provisional *all = &ledger->provisional;
     provisional_expire(ledger);
     // What was deleted must not come back by a late review of it.

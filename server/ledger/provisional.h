@@ -51,13 +51,6 @@ struct provisional {
 void provisional_init(struct ledger *ledger);
 void provisional_release(struct ledger *ledger);
 
-// What it does: records what a write of a claim's status adds: its allocation (admin access takes nothing),
-// and the Pod that it is for. Errors: false when there are too many or memory ran out; nothing is recorded
-// then, and the write must be denied.
-bool provisional_record(struct ledger *ledger, const struct resource_claim *claim, int64_t old_version,
-                        bool allocates, struct text pod_uid, struct text node)
-    __attribute__((warn_unused_result));
-
 // What it does: an event about a claim: it was confirmed, deallocated or deleted. Older events change
 // nothing.
 void provisional_seen(struct ledger *ledger, struct text uid, int64_t resource_version, bool deleted);

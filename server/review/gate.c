@@ -2,7 +2,13 @@
 // The order of judging.
 #include "server/review/gate.h"
 
+#include <stdatomic.h>
+
+#include "server/review/gate_policy.h"
 #include "server/review/same_spec.h"
+#include "validators/rules/pod_gate.h"
+
+#define GATE_WAIT_MS 200
 
 static struct text spec_of(const struct object *object) {
     switch (object->kind) {
@@ -14,40 +20,121 @@ static struct text spec_of(const struct object *object) {
     }
 }
 
-struct siblings {
-    const struct object *object;
-    bool found;
+// ---- what is asked of the store before anything is judged
+
+struct preparation {
+    const struct review *review;
+    struct arena *arena;
+    struct gate_policy policy;
+    bool has_siblings; // other slices of the slice's pool are live
 };
 
-static void look_for_siblings(const struct view *view, void *context) {
-    struct siblings *siblings = context;
-    const struct resource_slice *slice = &siblings->object->slice;
-    struct pool_key key = pool_key_of(slice);
+static void prepare(const struct view *view, void *context) {
+    struct preparation *preparation = context;
+    const struct object *object = &preparation->review->object;
+    gate_policy_read(view, preparation->review, preparation->arena, &preparation->policy);
+    if (object->kind != KIND_RESOURCE_SLICE) return;
+    struct pool_key key = pool_key_of(&object->slice);
     struct pool_state pool = {.slice_count = 0};
-    enum view_answer answer = view->table->pool(view->state, &key, slice->metadata.name, &pool);
-    siblings->found = answer == VIEW_KNOWN && pool.slice_count > 0;
+    enum view_answer answer = VIEW_ASK(view, pool, &key, object->slice.metadata.name, &pool);
+    preparation->has_siblings = answer == VIEW_KNOWN && pool.slice_count > 0;
 }
 
-// Whether other slices of the slice's pool are live. The store is held only for the question, because the
-// rules that need no cache run without it.
-static bool pool_has_siblings(const struct gate *gate, const struct object *object) {
-    if (gate->store == NULL || object->kind != KIND_RESOURCE_SLICE) return false;
-    struct siblings siblings = {.object = object};
-    gate->store->with_view(gate->store->state, look_for_siblings, &siblings);
-    return siblings.found;
-}
+// ---- the rules that ask the cache, and the record of what they let in
 
 struct view_run {
+    const struct gate *gate;
+    const struct review *review;
     struct rule_input *input;
     const struct rule_actions *actions;
     struct finding_list *findings;
+    bool pod_unknown; // a Pod that the claim is reserved for is not in the cache
 };
+
+// A later claim of a Pod is never denied: what was found about it is only told.
+static void soften(struct finding_list *findings, size_t first) {
+    for (size_t i = first; i < findings->count; i++)
+        if (findings->items[i].severity == SEVERITY_DENY) findings->items[i].severity = SEVERITY_WARN;
+}
+
+static int64_t old_version_of(const struct review *review) {
+    int64_t version = 0;
+    if (!text_to_int64(review->old.claim.metadata.resource_version, &version)) return 0;
+    return version;
+}
+
+static void record(const struct view *view, const struct view_run *run, const struct claim_write *write) {
+    const struct gate_record record = {.claim = write->claim,
+                                       .old_version = old_version_of(run->review),
+                                       .allocates = write->allocates,
+                                       .pod_uid = write->consumer_uid,
+                                       .node = write->node};
+    if (run->gate->store->record == NULL || run->review->dry_run || finding_list_denies(run->findings))
+        return;
+    if (run->gate->store->record(view, &record)) return;
+    struct path status = path_field(NULL, TEXT("status"));
+    struct path path = path_field(&status, TEXT("allocation"));
+    run->findings->rule = "ledger-stale";
+    run->findings->severity = SEVERITY_DENY;
+    finding_hint(finding_add(run->findings, FINDING_INTERNAL, &path, (struct text){NULL, 0},
+                             TEXT("too many allocations wait to be seen in the cache")),
+                 TEXT("it ends within seconds; the scheduler then tries again"));
+}
 
 static void run_view_rules(const struct view *view, void *context) {
     struct view_run *run = context;
+    size_t first = run->findings->count;
+    struct claim_write write = {.allocates = false};
     run->input->view = view;
+    bool adds = run->review->subresource.len > 0 && claim_write_of(run->input, &write);
     registry_run_rules(run->input, RULES_VIEW, run->actions, run->findings);
     run->input->view = NULL;
+    if (!adds) return;
+    run->pod_unknown = write.consumer_uid.len > 0 && !write.pod_known;
+    if (claim_write_is_later(&write)) soften(run->findings, first);
+    record(view, run, &write);
+}
+
+// Rules that could deny because the cache is a moment behind.
+static bool may_lag(const struct finding *finding) {
+    static const char *const rules[] = {"generation-regressed", "mapping-missing", "claim-duplicate",
+                                        "claim-shared", "claim-regressed"};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (finding->severity == SEVERITY_DENY && strcmp(finding->rule, rules[i]) == 0) return true;
+    return false;
+}
+
+static bool is_worth_waiting(const struct view_run *run, size_t first) {
+    if (run->pod_unknown && finding_list_denies(run->findings)) return true;
+    for (size_t i = first; i < run->findings->count; i++)
+        if (may_lag(&run->findings->items[i])) return true;
+    return false;
+}
+
+// Judged once more, a little later, before a denial that the cache's lag could explain. One at a time: many
+// denials at once must not hold up others.
+static void run_cached_rules(const struct gate *gate, struct view_run *run) {
+    static atomic_flag somebody_waits = ATOMIC_FLAG_INIT;
+    size_t first = run->findings->count;
+    gate->store->with_view(gate->store->state, run_view_rules, run);
+    if (gate->store->wait == NULL || !is_worth_waiting(run, first)) return;
+    if (atomic_flag_test_and_set(&somebody_waits)) return;
+    bool is_slice = run->review->object.kind == KIND_RESOURCE_SLICE;
+    (void)gate->store->wait(gate->store->state, is_slice ? KIND_RESOURCE_SLICE : KIND_RESOURCE_CLAIM,
+                            INT64_MAX, GATE_WAIT_MS);
+    atomic_flag_clear(&somebody_waits);
+    run->findings->count = first;
+    gate->store->with_view(gate->store->state, run_view_rules, run);
+}
+
+static bool is_status(const struct review *review) {
+    return text_equal(review->subresource, TEXT("status"));
+}
+
+// Releases, deallocations and drivers' own statuses pass, whatever the claim looks like otherwise.
+static bool adds_nothing(const struct rule_input *input) {
+    struct claim_write write;
+    return !claim_write_of(input, &write);
 }
 
 void gate_judge(const struct gate *gate, const struct review *review, struct arena *arena,
@@ -59,14 +146,9 @@ void gate_judge(const struct gate *gate, const struct review *review, struct are
                     TEXT("the review has no object"));
         return;
     }
+    // Pods without claims are none of ours, and are not slowed down.
+    if (review->object.kind == KIND_POD && review->object.pod.resource_claims.count == 0) return;
     bool has_old = review->operation == REVIEW_UPDATE && review->old_set;
-    if (has_old && same_json(arena, spec_of(&review->object), spec_of(&review->old))) {
-        // Nothing that a rule reads has changed: what was stored before may be wrong, but it must stay
-        // possible to add a finalizer to it, to own it and to let it go.
-        findings->count = 0;
-        findings->dropped_count = 0;
-        return;
-    }
     static const struct rule_settings built_in = {.numa_attributes = {.set = false}};
     struct rule_input input = {
         .object = &review->object,
@@ -75,13 +157,89 @@ void gate_judge(const struct gate *gate, const struct review *review, struct are
         .subresource = review->subresource,
         .minor = gate->minor,
         .online = true,
-        .pool_has_siblings = pool_has_siblings(gate, &review->object),
         .settings = gate->settings != NULL ? gate->settings : &built_in,
         .arena = arena,
+        .user = review->user_name,
     };
-    registry_check_schema(&input, findings);
-    registry_run_rules(&input, RULES_OFFLINE, gate->actions, findings);
+    bool passes = is_status(review)
+                      ? adds_nothing(&input)
+                      : has_old && same_json(arena, spec_of(&review->object), spec_of(&review->old));
+    if (passes) {
+        // Nothing that a rule reads has changed: what was stored before may be wrong, but it must stay
+        // possible to add a finalizer to it, to own it and to let it go.
+        findings->count = 0;
+        findings->dropped_count = 0;
+        return;
+    }
+    struct preparation preparation = {.review = review, .arena = arena};
+    const struct rule_actions *actions = gate->actions;
+    if (gate->store != NULL) {
+        gate->store->with_view(gate->store->state, prepare, &preparation);
+        if (actions == NULL) actions = &preparation.policy.actions;
+        if (preparation.policy.settings.numa_attributes.set) input.settings = &preparation.policy.settings;
+        if (preparation.policy.severities == NULL) return; // out of memory: the arena tells
+    }
+    input.pool_has_siblings = preparation.has_siblings;
+    // The API server has checked what it stores before it asks; a status is not ours to check again.
+    if (!is_status(review)) registry_check_schema(&input, findings);
+    registry_run_rules(&input, RULES_OFFLINE, actions, findings);
     if (gate->store == NULL) return;
-    struct view_run run = {.input = &input, .actions = gate->actions, .findings = findings};
-    gate->store->with_view(gate->store->state, run_view_rules, &run);
+    struct view_run run = {
+        .gate = gate, .review = review, .input = &input, .actions = actions, .findings = findings};
+    run_cached_rules(gate, &run);
+}
+
+// ---- the scheduling gate
+
+struct pod_question {
+    const struct gate *gate;
+    const struct review *review;
+    struct arena *arena;
+    bool holds;
+};
+
+// A driver that begins anew is given a moment before Pods are held.
+static bool is_held_up(const struct view_standing *standing) {
+    return !standing->fresh && !text_equal(standing->state, TEXT("Rebuilding"));
+}
+
+static void ask_about_pod(const struct view *view, void *context) {
+    struct pod_question *question = context;
+    const struct pod *pod = &question->review->object.pod;
+    const struct text none = {NULL, 0};
+    struct gate_policy policy;
+    gate_policy_read(view, question->review, question->arena, &policy);
+    if (!policy.hold_gate) return;
+    for (size_t i = 0; i < pod->resource_claims.count; i++) {
+        struct view_pod_claim claim = {.gated = false};
+        struct view_freeze freeze;
+        if (pod_claim_known(view, pod, &pod->resource_claims.items[i], question->arena, &claim) !=
+                VIEW_KNOWN ||
+            !claim.gated)
+            continue;
+        if (VIEW_ASK(view, freeze, pod->metadata.namespace, none, none, question->arena, &freeze) ==
+            VIEW_KNOWN)
+            question->holds = true;
+        for (size_t k = 0; k < claim.drivers.count; k++) {
+            struct view_standing standing = {.fresh = true};
+            if (VIEW_ASK(view, standing, none, claim.drivers.items[k], question->arena, &standing) ==
+                    VIEW_KNOWN &&
+                is_held_up(&standing))
+                question->holds = true;
+        }
+    }
+}
+
+bool gate_holds_pod(const struct gate *gate, const struct review *review, struct arena *arena,
+                    bool *ret_add) {
+    struct pod_question question = {.gate = gate, .review = review, .arena = arena};
+    *ret_add = false;
+    if (gate->store == NULL || review->resource != RESOURCE_PODS || review->operation != REVIEW_CREATE ||
+        !review->object_set || review->subresource.len > 0)
+        return true;
+    const struct pod *pod = &review->object.pod;
+    if (pod->resource_claims.count == 0 || pod->node_name.len > 0) return true;
+    gate->store->with_view(gate->store->state, ask_about_pod, &question);
+    *ret_add = question.holds;
+    return !arena->poisoned;
 }

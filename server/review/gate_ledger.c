@@ -23,10 +23,22 @@ static void with_ledger(void *state, void (*run)(const struct view *view, void *
     visit_ledger(state, &visit);
 }
 
+// The view is of the ledger that the caller holds.
+static bool record(const struct view *view, const struct gate_record *record) {
+    struct ledger *ledger = (struct ledger *)(uintptr_t)view->state;
+    return ledger_let_in(ledger, record->claim, record->old_version, record->allocates, record->pod_uid,
+                         record->node);
+}
+
+static bool wait_for_store(void *state, enum object_kind kind, int64_t version, int wait_ms) {
+    return store_wait_version(state, kind, version, wait_ms);
+}
+
 struct gate_store gate_store_of(struct store *store) {
-    return (struct gate_store){.with_view = with_store, .state = store};
+    return (struct gate_store){
+        .with_view = with_store, .record = record, .wait = wait_for_store, .state = store};
 }
 
 struct gate_store gate_store_of_ledger(struct ledger *ledger) {
-    return (struct gate_store){.with_view = with_ledger, .state = ledger};
+    return (struct gate_store){.with_view = with_ledger, .record = record, .state = ledger};
 }

@@ -2,6 +2,8 @@
 // Body → answer.
 #include "server/review/judge.h"
 
+#define SCHEDULING_GATE "drawbridge.dev/ledger"
+
 #define HTTP_OK          200u
 #define HTTP_BAD_REQUEST 400u
 #define HTTP_UNAVAILABLE 503u
@@ -30,6 +32,35 @@ static void answer_error(const struct judge *judge, struct out *out, struct judg
     out_text(out, text_of(response_error_words(judgement->error)));
 }
 
+static bool has_gate(const struct pod *pod) {
+    for (size_t i = 0; i < pod->scheduling_gates.count; i++)
+        if (text_equal(pod->scheduling_gates.items[i], TEXT(SCHEDULING_GATE))) return true;
+    return false;
+}
+
+// The only patch there is: the scheduling gate of a Pod that would find no fresh node. Asked again, it is
+// there already and nothing is added.
+static void mutate(const struct judge *judge, struct arena *arena, struct out *out,
+                   struct judgement *judgement) {
+    const struct review *review = &judgement->review;
+    bool add;
+    if (!gate_holds_pod(&judge->gate, review, arena, &add)) {
+        answer_failed(judge, out, judgement);
+        return;
+    }
+    if (!add || has_gate(&review->object.pod))
+        response_allowed(out, review->uid);
+    else if (review->object.pod.scheduling_gates.set)
+        response_patched(out, review->uid,
+                         TEXT("[{\"op\":\"add\",\"path\":\"/spec/schedulingGates/-\",\"value\":"
+                              "{\"name\":\"" SCHEDULING_GATE "\"}}]"));
+    else
+        response_patched(out, review->uid,
+                         TEXT("[{\"op\":\"add\",\"path\":\"/spec/schedulingGates\",\"value\":"
+                              "[{\"name\":\"" SCHEDULING_GATE "\"}]}]"));
+    if (out->full) answer_failed(judge, out, judgement);
+}
+
 void review_judge(const struct judge *judge, enum review_path path, struct text body, struct arena *arena,
                   struct out *out, struct judgement *ret_judgement) {
     struct judgement *judgement = ret_judgement;
@@ -47,8 +78,12 @@ void review_judge(const struct judge *judge, enum review_path path, struct text 
         answer_error(judge, out, judgement);
         return;
     }
-    if (path == PATH_MUTATE || !review_is_judged(&judgement->review)) {
-        judgement->unexpected = path == PATH_VALIDATE;
+    if (path == PATH_MUTATE) {
+        mutate(judge, arena, out, judgement);
+        return;
+    }
+    if (!review_is_judged(&judgement->review)) {
+        judgement->unexpected = true;
         response_allowed(out, judgement->review.uid);
         return;
     }

@@ -46,6 +46,25 @@ void response_allowed(struct out *out, struct text uid) {
     OUT_LITERAL(out, ",\"allowed\":true}}");
 }
 
+static void write_base64(struct out *out, struct text bytes) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t at = 0; at < bytes.len; at += 3) {
+        size_t count = bytes.len - at < 3 ? bytes.len - at : 3;
+        unsigned bits = 0;
+        for (size_t i = 0; i < 3; i++) bits = bits << 8 | (i < count ? (unsigned char)bytes.ptr[at + i] : 0u);
+        char four[4];
+        for (size_t i = 0; i < 4; i++) four[i] = i <= count ? digits[bits >> (18 - 6 * i) & 63u] : '=';
+        out_text(out, (struct text){four, sizeof four});
+    }
+}
+
+void response_patched(struct out *out, struct text uid, struct text patch) {
+    begin(out, uid);
+    OUT_LITERAL(out, ",\"allowed\":true,\"patchType\":\"JSONPatch\",\"patch\":\"");
+    write_base64(out, patch);
+    OUT_LITERAL(out, "\",\"auditAnnotations\":{\"decision\":\"gated\"}}}");
+}
+
 void response_failed(struct out *out, struct text uid, bool allowed) {
     begin(out, uid);
     if (allowed)
@@ -162,7 +181,12 @@ static unsigned code_of(const struct finding_list *findings) {
 static void write_denial(struct out *out, struct arena *arena, const struct review *review,
                          struct finding_list *findings, unsigned code) {
     OUT_LITERAL(out, ",\"allowed\":false,\"status\":{\"status\":\"Failure\",\"message\":");
-    out_json_string(out, message_for_people(arena, findings, SEVERITY_DENY), 0);
+    // What the scheduler is told ends in events of Pods, where only so much is shown.
+    bool is_status = review->subresource.len > 0;
+    out_json_string(out,
+                    is_status ? message_for_scheduler(arena, findings, SEVERITY_DENY)
+                              : message_for_people(arena, findings, SEVERITY_DENY),
+                    0);
     out_format(out,
                ",\"reason\":\"%s\",\"details\":{\"name\":", code == CODE_INVALID ? "Invalid" : "Forbidden");
     out_json_string(out, review->name, DETAILS_NAME_BYTES);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdict → AdmissionReview. An answer never carries a patch, never a status below 400 for a denial, and only
-// the codes 422 (schema and units) and 403 (policy).
-// Source: k8s.io/apiserver v0.36.3 pkg/admission/plugin/webhook/request/admissionreview.go and
-// pkg/admission/plugin/webhook/errors/statuserror.go, for what the API server makes of it.
+// Verdict → AdmissionReview. Never a status below 400 for a denial, and only the codes 422 (schema and units)
+// and 403 (policy). Source: k8s.io/apiserver v0.36.3 pkg/admission/plugin/webhook/request/admissionreview.go
+// and pkg/admission/plugin/webhook/errors/statuserror.go, for what the API server makes of it.
 #ifndef DRAWBRIDGE_REVIEW_RESPONSE_H
 #define DRAWBRIDGE_REVIEW_RESPONSE_H
 
@@ -26,6 +25,9 @@ const char *decision_name(enum decision decision);
 
 // What it does: the plain answer, allowed without a word.
 void response_allowed(struct out *out, struct text uid);
+
+// What it does: allowed, with a JSON patch.
+void response_patched(struct out *out, struct text uid, struct text patch);
 
 // What it does: the answer for what was found. Sorts the findings. *ret_code is the status code of a denial,
 // 0 otherwise. Errors: sticky in the arena and in out->full; the caller must then answer response_failed.

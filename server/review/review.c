@@ -56,25 +56,33 @@ static enum object_kind kind_of(const struct review *review, enum resource_versi
         [RESOURCE_CLAIMS] = KIND_RESOURCE_CLAIM,
         [RESOURCE_CLAIM_TEMPLATES] = KIND_RESOURCE_CLAIM_TEMPLATE,
         [RESOURCE_DEVICE_CLASSES] = KIND_DEVICE_CLASS,
+        [RESOURCE_PODS] = KIND_POD,
     };
     char api_version[64];
     const struct group_version_name *name = &review->object_kind;
-    if (name->group.len + name->version.len + 1 > sizeof api_version || name->group.len == 0)
-        return KIND_OTHER;
-    memcpy(api_version, name->group.ptr, name->group.len);
-    api_version[name->group.len] = '/';
-    if (name->version.len > 0)
-        memcpy(api_version + name->group.len + 1, name->version.ptr, name->version.len);
-    struct text joined = {api_version, name->group.len + 1 + name->version.len};
+    if (name->group.len + name->version.len + 1 > sizeof api_version) return KIND_OTHER;
+    struct text joined = {api_version, 0};
+    if (name->group.len > 0) {
+        memcpy(api_version, name->group.ptr, name->group.len);
+        api_version[name->group.len] = '/';
+        joined.len = name->group.len + 1;
+    }
+    if (name->version.len > 0) memcpy(api_version + joined.len, name->version.ptr, name->version.len);
+    joined.len += name->version.len;
     enum object_kind kind = decode_kind(joined, name->name, ret_version);
     return kind == kinds[review->resource] ? kind : KIND_OTHER;
 }
 
 bool review_is_judged(const struct review *review) {
     enum resource_version version;
-    return (review->operation == REVIEW_CREATE || review->operation == REVIEW_UPDATE) &&
-           review->subresource.len == 0 && review->resource != RESOURCE_OTHER &&
-           review->resource != RESOURCE_PODS && kind_of(review, &version) != KIND_OTHER;
+    bool creates = review->operation == REVIEW_CREATE;
+    bool updates = review->operation == REVIEW_UPDATE;
+    if ((!creates && !updates) || kind_of(review, &version) == KIND_OTHER) return false;
+    if (review->resource == RESOURCE_PODS) return creates && review->subresource.len == 0;
+    // Of statuses only those of claims are judged: allocations and reservations.
+    if (text_equal(review->subresource, TEXT("status")))
+        return updates && review->resource == RESOURCE_CLAIMS;
+    return review->subresource.len == 0 && review->resource != RESOURCE_OTHER;
 }
 
 // One body being read.
@@ -140,6 +148,12 @@ static void decode_here(struct decoding *decoding, struct json_reader *reader, c
     reader->findings = findings_before;
 }
 
+// Pods are the only objects that may be changed, so they are read in either case.
+static bool is_wanted(const struct decoding *decoding) {
+    return (decoding->with_objects || decoding->review->resource == RESOURCE_PODS) &&
+           review_is_judged(decoding->review);
+}
+
 // Reads `object` or `oldObject`: in place when what it is was told before it, else as it stands.
 static void read_object(struct decoding *decoding, bool is_old) {
     struct review *review = decoding->review;
@@ -147,7 +161,7 @@ static void read_object(struct decoding *decoding, bool is_old) {
     bool told = review->object_kind.name.len > 0 && review->resource_name.name.len > 0 &&
                 review->operation_name.len > 0;
     if (json_null(reader)) return;
-    if (told && !(decoding->with_objects && review_is_judged(review))) {
+    if (told && !is_wanted(decoding)) {
         json_skip(reader);
     } else if (told) {
         *(is_old ? &review->old_set : &review->object_set) = true;
@@ -255,7 +269,7 @@ static void read_review(struct decoding *decoding) {
 // Decodes an object that came before what told of it.
 static enum json_error decode_late(struct decoding *decoding, struct text raw, bool is_old) {
     struct review *review = decoding->review;
-    if (raw.len == 0 || !decoding->with_objects || !review_is_judged(review)) return JSON_FINE;
+    if (raw.len == 0 || !is_wanted(decoding)) return JSON_FINE;
     struct json_reader *reader = arena_alloc(decoding->reader.arena, sizeof *reader);
     if (reader == NULL) return JSON_MEMORY;
     struct finding_list old_findings;

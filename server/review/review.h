@@ -73,14 +73,14 @@ struct review {
     size_t unknown_count; // unknown fields that were ignored
 };
 
-// True when the review is about something that rules judge: CREATE or UPDATE of a kind we know, through its
-// main resource. All else is allowed.
+// True when the review is about something that rules judge: CREATE or UPDATE of a kind we know through its
+// main resource, CREATE of a Pod, UPDATE of a claim's status. All else is allowed.
 bool review_is_judged(const struct review *review);
 
-// What it does: reads a body. Objects are decoded only when the review is judged and with_objects is set;
-// texts are views of the body or of the arena. What the API server would refuse while decoding the object is
-// appended to findings. minor: the Kubernetes minor. On an error *review holds what was read before it, the
-// uid included when it was readable. Thread: any.
+// What it does: reads a body. Objects are decoded only when the review is judged, and with_objects is set or
+// it is a Pod; texts are views of the body or of the arena. What the API server would refuse while decoding
+// the object is appended to findings. minor: the Kubernetes minor. On an error *review holds what was read
+// before it, the uid included when it was readable. Thread: any.
 enum review_error review_decode(struct arena *arena, struct text body, int minor, bool with_objects,
                                 struct review *review, struct finding_list *findings);
 

@@ -141,12 +141,26 @@ Test(suites, what_cannot_be_read_has_its_line) {
         {"kind: Suite\npolicy: {rules: [{id: frozen, action: shout}]}\ncases: [{name: a, steps: [{advance: "
          "1s}]}]\n",
          "an action is deny, warn, audit or off"},
+        {"kind: Suite\npolicy: {rules: [{id: frozen, action: warn}]}\ncases: [{name: a, steps: [{advance: "
+         "1s}]}]\n",
+         "rule \"frozen\" is locked"},
+        {"kind: Suite\npolicy: {rules: [{id: frosen, action: warn}]}\ncases: [{name: a, steps: [{advance: "
+         "1s}]}]\n",
+         "there is no rule \"frosen\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         run_text(bad[i].suite, "");
         cr_assert_eq(run.code, 3, "%zu: %s", i, run.output);
         says(bad[i].why);
     }
+}
+
+Test(suites, the_ledger_is_compared) {
+    run_text(HEAD "  - ledger: {unplaced: []}\n", "");
+    cr_assert_eq(run.code, 0, "%s", run.output);
+    run_text(HEAD "  - ledger: {unplaced: [{uid: u}]}\n", "");
+    cr_assert_eq(run.code, 1, "%s", run.output);
+    says("not as wanted at \"unplaced[0]\"");
 }
 
 Test(suites, events_come_from_files) {
