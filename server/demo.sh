@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # server/run assigns drawbridge and state
 # Sourced by `server/run --demo`: sends the sample reviews to a fresh server and prints what a tenant would see.
 # Expects $drawbridge and $state; stops the server that it started.
 

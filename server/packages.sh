@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # the lists are used by who sources this
 # Sourced by server/run and e2e/run: the Debian packages that each needs, installed when missing.
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev libjansson-dev
@@ -21,6 +22,21 @@ need_packages() {
     printf 'installing %s\n' "${missing[*]}" >&2
     apt-get update -qq >&2
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+# need_go: Go is not in Debian in the version that e2e/go.mod asks for.
+need_go() {
+    local wanted have
+    wanted=$(sed -n 's/^go //p' e2e/go.mod)
+    command -v go >/dev/null || PATH=$PATH:/usr/local/go/bin
+    have=$(go env GOVERSION 2>/dev/null) || {
+        echo "the tests need Go $wanted or newer in the PATH: see https://go.dev/doc/install" >&2
+        return 3
+    }
+    # A Go from 1.21 on fetches the toolchain that a module asks for.
+    case $have in
+    go1.[0-9] | go1.[0-9].* | go1.1[0-9]* | go1.20*) echo "the tests need Go $wanted or newer, not $have" >&2; return 3 ;;
+    esac
 }
 
 # build_preset PRESET [CMAKE-ARGUMENT …]: configures and builds build/PRESET, or only BUILD_TARGET of it; the log is

@@ -59,6 +59,7 @@ YAML
 serve() {
     DRAWBRIDGE_TEST_PORT=${SERVER_PORT:-0} start_drawbridge --kubernetes-version "$(minor)"
     printf '%s\n' "$SERVER_PID" >"$BATS_FILE_TMPDIR/pid"
+    printf '%s\n' "$STATUS" >"$BATS_FILE_TMPDIR/status"
 }
 server_pid() { cat "$BATS_FILE_TMPDIR/pid"; }
 
@@ -281,6 +282,7 @@ more_calls() { [ "$(wc -l <"$1")" -ge "$2" ]; }
     bad=$(grep '^apiserver_admission_webhook_rejection_count.*error_type="calling_webhook_error"' <<<"$served" | grep -v 'rejection_code="503"' || true)
     expect_equal "$bad" ""
     expect_in "$served" 'apiserver_admission_webhook_request_total{code="200",name="validate.drawbridge.dev"'
+    STATUS=$(cat "$BATS_FILE_TMPDIR/status")
     run -0 metrics
     expect_not_in "$output" 'drawbridge_admission_errors_total{reason="decode"} 1' 'drawbridge_admission_errors_total{reason="unexpected_resource"} 1'
 }
