@@ -40,9 +40,8 @@ static void judge(const struct rule_input *input, struct text name, struct findi
         return;
     struct path spec = path_field(NULL, TEXT("spec"));
     struct path path = path_field(&spec, TEXT("devices"));
-    struct finding *finding =
-        finding_addf(findings, FINDING_INVALID, &path, name, "the device is in use and goes (claim UID %.*s)",
-                     TEXT_ARG(claims));
+    struct finding *finding = finding_addf(findings, FINDING_INVALID, &path, name,
+                                           "goes while it is bound (claim UID %.*s)", TEXT_ARG(claims));
     finding_hint(finding, TEXT("taint it first, and drop it when its claims have ended"));
 }
 

@@ -46,10 +46,9 @@ void rule_mapping_changed_in_use(const struct rule_input *input, struct finding_
         struct text claims = bound_claims(input, &holders, &count);
         if (count == 0) continue;
         struct path path = device_path(&room, i);
-        struct finding *finding = finding_addf(
-            findings, FINDING_INVALID, &path, device->name,
-            "its mapping changes while it is in use; bound claims keep the old one (claim UID %.*s)",
-            TEXT_ARG(claims));
+        struct finding *finding =
+            finding_addf(findings, FINDING_INVALID, &path, device->name,
+                         "bound under another mapping, which stays (claim UID %.*s)", TEXT_ARG(claims));
         finding_hint(finding, TEXT("nothing to do if it is meant"));
     }
 }
