@@ -160,7 +160,7 @@ static bool change_locked(const char *folder, const struct policy_change *change
 
 bool policy_file_change(const char *folder, const struct policy_change *change, struct policy_edit *ret_edit,
                         char ret_file[NAME_MAX + 1], struct fault *fault) {
-    int fd;
+    int fd = -1;
     if (!lock_folder(folder, &fd, fault)) return false;
     bool fine = change_locked(folder, change, ret_edit, ret_file, fault);
     close(fd);

@@ -243,7 +243,7 @@ static bool put_list(const char *file, struct text text, const char *name, const
                      char **ret_bytes, size_t *ret_len, struct fault *fault) {
     char member[32];
     struct found_policy found;
-    struct splice splice;
+    struct splice splice = {.from = 0};
     snprintf(member, sizeof member, "spec.%s", name);
     if (!find(file, text, member, &found, fault)) return false;
     bool fine = choose_splice(file, text, &found, &splice, fault);
