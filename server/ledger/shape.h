@@ -23,7 +23,7 @@ struct shape_numa {
 };
 
 struct shape {
-    struct link by_content;
+    _Alignas(struct shape_mapping) struct link by_content;
     size_t refs;
     // Of the content: equal on every replica, so that two may be compared across restarts and replicas.
     uint64_t digest[2];
