@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `drawbridge ledger replay`: events of a cluster from a file, and the ledger that they end in.
+// `drawbridge ledger`: its subcommands, and replay: events of a cluster from a file or a journal, and the
+// ledger that they end in.
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "server/cli/command.h"
+#include "server/cli/ledger_commands.h"
+#include "server/cli/ledger_source.h"
 #include "server/cli/options.h"
 #include "server/cli/print_ledger.h"
 #include "server/kube_version.h"
@@ -125,9 +128,24 @@ static int print(const struct options *options, const struct ledger *ledger, int
     return totals.divergence_count > 0 ? EXIT_FINDINGS : EXIT_CLEAN;
 }
 
+// The journal of a server, which may be running.
+static int replay_journal(const struct options *options) {
+    struct fault fault = {0};
+    if (options_given(options, OPTION_EVENTS_FILENAME)) {
+        fault_set(&fault, FAULT_USAGE, "events come from -f or from --ledger-dir, not from both");
+        return fail("replay", &fault);
+    }
+    struct ledger *ledger = source_journal(options_text(options, OPTION_LEDGER_DIR), &fault);
+    if (ledger == NULL) return fail("replay", &fault);
+    int code = print(options, ledger, ledger_minor(ledger), &fault);
+    ledger_free(ledger);
+    return code;
+}
+
 static int replay(const struct options *options) {
     struct inputs inputs = {0};
     struct fault fault = {0};
+    if (options_given(options, OPTION_LEDGER_DIR)) return replay_journal(options);
     struct ledger_options ledger_options = {0};
     struct ledger *ledger = NULL;
     int code;
@@ -145,25 +163,37 @@ static int replay(const struct options *options) {
     return code;
 }
 
-int cmd_ledger(int argc, char **argv) {
-    if (argc < 2 || argv[1][0] == '-') {
-        bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-        fputs("Usage: drawbridge ledger replay -f EVENTS.jsonl [FLAGS]\n"
-              "\n"
-              "  replay      apply events from files and print the ledger that they end in\n"
-              "\n"
-              "`drawbridge ledger replay --help` lists its flags.\n",
-              help ? stdout : stderr);
-        return help ? EXIT_CLEAN : EXIT_USAGE;
-    }
-    if (strcmp(argv[1], "replay") != 0) {
-        fprintf(stderr, "drawbridge ledger: there is no command \"%s\"; there is: replay\n", argv[1]);
-        return EXIT_USAGE;
-    }
+static int ledger_replay(int argc, char **argv) {
     struct options options;
     int code;
-    if (!options_start(&options, "ledger replay", argc - 1, argv + 1, &code)) return code;
+    if (!options_start(&options, "ledger replay", argc, argv, &code)) return code;
     code = replay(&options);
     options_release(&options);
     return code;
+}
+
+static const struct command subcommands[] = {
+    {"show", ledger_show, "print the ledger of a running server"},
+    {"export", ledger_export, "print what a running server holds, as events that replay reads"},
+    {"replay", ledger_replay, "apply events from files or a journal and print the ledger that they end in"},
+    {"diff", ledger_diff, "tell where two ledgers differ: a server's, its journal's, those of files"},
+};
+
+static void print_help(FILE *out) {
+    fputs("Usage: drawbridge ledger show|export|replay|diff [FLAGS]\n\n", out);
+    for (size_t i = 0; i < sizeof subcommands / sizeof subcommands[0]; i++)
+        fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
+    fputs("\n`drawbridge ledger replay --help` lists the flags.\n", out);
+}
+
+int cmd_ledger(int argc, char **argv) {
+    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        print_help(stdout);
+        return EXIT_CLEAN;
+    }
+    for (size_t i = 0; argc >= 2 && i < sizeof subcommands / sizeof subcommands[0]; i++)
+        if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
+    if (argc >= 2) fprintf(stderr, "drawbridge ledger: there is no \"%.64s\"\n\n", argv[1]);
+    print_help(stderr);
+    return EXIT_USAGE;
 }

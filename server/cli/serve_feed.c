@@ -168,6 +168,7 @@ bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *sett
     feed->begun = true;
     if (!make_store(feed, gate->minor, fault)) return false;
     gate->store = &feed->gate_store;
+    if (!serve_ledger_start(&feed->ledger, settings->ledger_dir, feed->store, collectors, fault)) return false;
     bool started = strcmp(settings->feed, "kube") == 0 ? start_kube(feed, settings, fault)
                                                        : start_dirfeed(feed, settings, fault);
     if (!started) return false;
@@ -183,6 +184,7 @@ void serve_feed_stop(struct serve_feed *feed) {
     dirfeed_free(feed->dirfeed);
     kube_free(feed->kube);
     feed->gate->store = NULL;
+    serve_ledger_stop(&feed->ledger);
     store_free(feed->store);
     feed_state_release(&feed->state);
     *feed = (struct serve_feed){.store = NULL};

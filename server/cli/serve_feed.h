@@ -4,6 +4,7 @@
 #ifndef DRAWBRIDGE_CLI_SERVE_FEED_H
 #define DRAWBRIDGE_CLI_SERVE_FEED_H
 
+#include "server/cli/serve_ledger.h"
 #include "server/config/settings.h"
 #include "server/feed/feed_state.h"
 #include "server/http/exposition.h"
@@ -21,6 +22,7 @@ struct serve_feed {
     struct gate *gate; // whose minor the cluster tells
     struct feed_state state;
     struct gate_store gate_store; // for the gate, over the store
+    struct serve_ledger ledger;   // journal and control socket
     struct health *health;
     struct collectors *collectors;
     bool begun;

@@ -34,10 +34,12 @@ static struct journal_options with_defaults(const struct journal_options *given,
     return options;
 }
 
-static void push_start(struct journal *journal) {
+// A session: everything before it is of a ledger that is gone.
+static void push_start(struct journal *journal, int minor) {
     char text[START_BYTES];
-    int len =
-        snprintf(text, sizeof text, "{\"pid\":%ld,\"version\":\"%s\"}", (long)getpid(), DRAWBRIDGE_VERSION);
+    int len = snprintf(text, sizeof text, "{\"minor\":%d,\"pid\":%ld,\"version\":\"%s\"}", minor,
+                       (long)getpid(), DRAWBRIDGE_VERSION);
+    memset(journal->listing, 0, sizeof journal->listing);
     const struct journal_row row = {.type = JOURNAL_START, .json = {text, (size_t)len}};
     journal_queue_push(&journal->writer.queue, &row);
 }
@@ -50,7 +52,6 @@ static bool start(struct journal *journal, const struct journal_options *given, 
     const struct journal_options options = with_defaults(given, journal->folder);
     journal_writer_init(&journal->writer, &options);
     journal->running = true;
-    push_start(journal);
     return journal_writer_start(&journal->writer, fault);
 }
 
@@ -132,7 +133,7 @@ static void hear_event(void *context, const struct ledger_event *event, struct t
     journal_queue_push(&journal->writer.queue, &row);
 }
 
-static void hear_list(void *context, enum object_kind kind, enum store_list_step step) {
+static void hear_list(void *context, enum object_kind kind, enum store_list_step step, int minor) {
     struct journal *journal = context;
     static const enum journal_type types[] = {
         [STORE_LIST_BEGIN] = JOURNAL_LIST_BEGIN,
@@ -140,6 +141,8 @@ static void hear_list(void *context, enum object_kind kind, enum store_list_step
         [STORE_LIST_CANCEL] = JOURNAL_LIST_CANCEL,
         [STORE_SYNCED] = JOURNAL_LIST_END,
     };
+    if (step == STORE_BEGINS) push_start(journal, minor);
+    if (step == STORE_BEGINS) return;
     if (kind == KIND_LEASE || kind > KIND_NODE_LEDGER || step == STORE_NOT_SYNCED) return;
     if (step == STORE_LIST_BEGIN)
         journal->dropped_before[kind] = journal_queue_dropped(&journal->writer.queue);

@@ -38,7 +38,7 @@ struct journal_options {
 
 struct journal;
 
-// What it does: locks the folder, opens the file, begins a session. Owner: the caller, journal_free. Errors:
+// What it does: locks the folder and opens the file. Owner: the caller, journal_free. Errors:
 // FAULT_STATE another process uses the folder; FAULT_IO the folder cannot be used; FAULT_MEMORY. A file that
 // cannot be used is no error: it is set aside, or tried again later.
 bool journal_new(const struct journal_options *options, struct journal **ret_journal, struct fault *fault)
@@ -48,7 +48,7 @@ bool journal_new(const struct journal_options *options, struct journal **ret_jou
 // tell it anything.
 void journal_free(struct journal *journal);
 
-// What they do: begin and end to keep what a store is told. Thread: any.
+// What they do: begin and end to keep what a store is told, from its empty ledger on. Thread: any.
 void journal_attach(struct journal *journal, struct store *store);
 void journal_detach(struct store *store);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "server/codec/decode.h"
+#include "server/ledger/journal_digest.h"
 #include "server/ledger/journal_file.h"
 #include "server/ledger/journal_fold.h"
 
@@ -19,6 +20,25 @@ static bool open_for_reading(const char *folder, struct journal_file **ret_file,
     if (access(path, F_OK) != 0)
         return fault_set(fault, FAULT_STATE, "there is no journal in \"%s\"", folder);
     return journal_file_open(path, false, ret_file, fault);
+}
+
+bool journal_minor(const char *folder, int *ret_minor, struct fault *fault) {
+    struct journal_file *file;
+    struct arena arena;
+    struct text json = {NULL, 0};
+    int64_t id;
+    if (!open_for_reading(folder, &file, fault)) return false;
+    arena_init(&arena, EVENT_ARENA_BYTES);
+    bool fine = journal_file_last_start(file, &id, fault) &&
+                (id > 0 || fault_set(fault, FAULT_STATE, "no session has begun")) &&
+                journal_file_json(file, id, &arena, &json, fault);
+    if (fine) {
+        *ret_minor = journal_start_minor(json);
+        fine = *ret_minor > 0 || fault_set(fault, FAULT_INPUT, "the last session does not tell its minor");
+    }
+    arena_release(&arena);
+    journal_file_close(file);
+    return fine || fault_wrap(fault, "journal of \"%s\"", folder);
 }
 
 // ---- replay
@@ -100,6 +120,18 @@ static void replay_gap(struct replay *replay) {
     }
 }
 
+// The server noted what it showed at this place; the replay must show the same.
+static bool check_state(struct replay *replay, const struct journal_row *row, struct fault *fault) {
+    char digest[JOURNAL_DIGEST_TEXT_BYTES];
+    size_t nodes;
+    if (!journal_digest_ledger(replay->ledger, digest, &nodes))
+        return fault_set(fault, FAULT_MEMORY, "no memory for the ledger's digest");
+    replay->reading.states++;
+    if (memmem(row->json.ptr, row->json.len, digest, strlen(digest)) == NULL)
+        replay->reading.states_different++;
+    return true;
+}
+
 static bool replay_row(void *context, const struct journal_row *row, struct fault *fault) {
     struct replay *replay = context;
     if (row->id < replay->start_id) return true;
@@ -115,6 +147,7 @@ static bool replay_row(void *context, const struct journal_row *row, struct faul
     case JOURNAL_LIST_END:
     case JOURNAL_LIST_CANCEL: replay_list(replay, row); return true;
     case JOURNAL_GAP: replay_gap(replay); return true;
+    case JOURNAL_STATE: return check_state(replay, row, fault);
     // Where rows are missing the object may not be known; whole ones follow then.
     case JOURNAL_SEEN: return replay->lacking[row->kind] || replay_sighting(replay, row, fault);
     default: return !journal_is_event(row->type) || replay_event(replay, row, fault);

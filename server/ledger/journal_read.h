@@ -9,10 +9,16 @@
 
 struct journal_reading {
     uint64_t events;
-    uint64_t gaps;     // of the session
-    bool incomplete;   // rows are missing and no list of some kind came after
-    int64_t newest_ms; // wall time of the newest row; 0: there is none
+    uint64_t gaps;             // of the session
+    bool incomplete;           // rows are missing and no list of some kind came after
+    uint64_t states;           // STATE rows that a replay came by
+    uint64_t states_different; // those of them that say something else than the replay
+    int64_t newest_ms;         // wall time of the newest row; 0: there is none
 };
+
+// What it does: the minor that the last session's ledger counted by. Errors: as replay.
+bool journal_minor(const char *folder, int *ret_minor, struct fault *fault)
+    __attribute__((warn_unused_result));
 
 // What it does: applies the last session's rows to a new ledger, as the store did; the clock goes with the
 // rows. Errors: FAULT_INPUT the chain is broken or a row cannot be read; FAULT_STATE another schema, or there

@@ -48,3 +48,13 @@ enum object_kind journal_kind_find(struct text name) {
         if (text_equal(name, text_of(kind_names[i]))) return (enum object_kind)i;
     return KIND_OTHER;
 }
+
+int journal_start_minor(struct text json) {
+    const struct text head = TEXT("{\"minor\":");
+    if (!text_starts_with(json, head)) return 0;
+    int minor = 0;
+    for (size_t at = head.len; at < json.len && json.ptr[at] >= '0' && json.ptr[at] <= '9' && minor < 1000;
+         at++)
+        minor = minor * 10 + (json.ptr[at] - '0');
+    return minor;
+}

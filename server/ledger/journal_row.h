@@ -40,6 +40,9 @@ const char *journal_kind_name(enum object_kind kind);
 bool journal_type_find(struct text name, enum journal_type *ret_type) __attribute__((warn_unused_result));
 enum object_kind journal_kind_find(struct text name); // KIND_OTHER when there is none
 
+// The minor that a START row tells; 0 when it tells none.
+int journal_start_minor(struct text json);
+
 static inline bool journal_is_event(enum journal_type type) {
     return type == JOURNAL_ADDED || type == JOURNAL_MODIFIED || type == JOURNAL_DELETED;
 }

@@ -10,6 +10,7 @@
 #include "server/log.h"
 
 #define TICK_MS         1000
+#define START_BYTES     64
 #define RETRY_MS        5000
 #define RELIST_MS       60000
 #define SCRATCH_BYTES   ((size_t)64 << 20)
@@ -97,8 +98,10 @@ static void count_success(struct journal_writer *writer, size_t rows, size_t gap
 // After a file was set aside in the middle of a session, the new one begins with what is known: a start, and
 // that rows are missing.
 static bool begin_again(struct journal_writer *writer, struct fault *fault) {
+    char text[START_BYTES];
+    int len = snprintf(text, sizeof text, "{\"minor\":%d,\"setAside\":true}", writer->minor);
     const struct journal_row row = {
-        .type = JOURNAL_START, .at_ms = journal_wall_ms(), .json = TEXT("{\"setAside\":true}")};
+        .type = JOURNAL_START, .at_ms = journal_wall_ms(), .json = {text, (size_t)len}};
     journal_queue_drop(&writer->queue, 1);
     if (!journal_file_append(writer->file, &row, 1, row.at_ms, fault)) return false;
     count_success(writer, 1, 0);
@@ -115,6 +118,7 @@ static size_t gather_rows(struct journal_writer *writer, const struct journal_en
         struct journal_row *row = &writer->rows[count++];
         *row = entry->row;
         *ret_gaps += row->type == JOURNAL_GAP;
+        if (row->type == JOURNAL_START) writer->minor = journal_start_minor(row->json);
         if (!journal_is_event(row->type) || writer->scratch.poisoned) continue;
         struct text pruned = prune_object(&writer->scratch, row->kind, row->json);
         if (pruned.len > 0) row->json = pruned;

@@ -22,6 +22,7 @@ struct journal_writer {
     int64_t next_try_ms;
     int64_t last_relist_ms;
     bool relist_wanted;
+    int minor; // of the session
     // What is counted.
     pthread_mutex_t mutex;
     struct journal_counts counts;

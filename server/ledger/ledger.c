@@ -243,7 +243,7 @@ void ledger_list_end(struct ledger *ledger, enum object_kind kind) {
     if (!state->listing) return;
     state->listing = false;
     if (row != NULL) row->sweep(ledger, state->list_round);
-    state->synced = true;
+    ledger_set_synced(ledger, kind, true);
 }
 
 void ledger_list_cancel(struct ledger *ledger, enum object_kind kind) {
@@ -256,10 +256,15 @@ void ledger_advance(struct ledger *ledger, int64_t now_ms) {
 
 void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced) {
     ledger->kinds[kind].synced = synced;
+    if (synced && (kind == KIND_RESOURCE_SLICE || kind == KIND_RESOURCE_CLAIM)) pools_listed(ledger);
 }
 
 void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t now_ms) {
     if (now_ms > ledger->kinds[kind].alive_ms) ledger->kinds[kind].alive_ms = now_ms;
+}
+
+int ledger_minor(const struct ledger *ledger) {
+    return ledger->options.minor;
 }
 
 const struct heap *ledger_heap(const struct ledger *ledger) {

@@ -76,6 +76,9 @@ struct ledger_counts ledger_counts(const struct ledger *ledger);
 bool ledger_let_in(struct ledger *ledger, const struct resource_claim *claim, int64_t old_version,
                    bool allocates, struct text pod_uid, struct text node) __attribute__((warn_unused_result));
 
+// The minor that it counts by, as the options said.
+int ledger_minor(const struct ledger *ledger);
+
 // What rules may ask.
 struct view ledger_view(const struct ledger *ledger);
 

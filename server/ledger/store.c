@@ -17,6 +17,7 @@ struct store {
     int64_t reached[KIND_COUNT];
     store_observer *observer;
     void *observer_context;
+    int minor; // of the ledger
     store_list_observer *list_observer;
     void *list_observer_context;
 };
@@ -38,6 +39,7 @@ struct store *store_new(const struct ledger_options *options, struct fault *faul
         free(store);
         return NULL;
     }
+    store->minor = options->minor;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -96,15 +98,17 @@ void store_observe(struct store *store, store_observer *observer, void *context)
     end(store);
 }
 
+static void tell_of_list(const struct store *store, enum object_kind kind, enum store_list_step step) {
+    if (store->list_observer != NULL)
+        store->list_observer(store->list_observer_context, kind, step, store->minor);
+}
+
 void store_observe_lists(struct store *store, store_list_observer *observer, void *context) {
     begin(store);
     store->list_observer = observer;
     store->list_observer_context = context;
+    tell_of_list(store, KIND_OTHER, STORE_BEGINS);
     end(store);
-}
-
-static void tell_of_list(const struct store *store, enum object_kind kind, enum store_list_step step) {
-    if (store->list_observer != NULL) store->list_observer(store->list_observer_context, kind, step);
 }
 
 bool store_restart(struct store *store, const struct ledger_options *options, struct fault *fault) {
@@ -113,6 +117,8 @@ bool store_restart(struct store *store, const struct ledger_options *options, st
     begin(store);
     struct ledger *old = store->ledger;
     store->ledger = fresh;
+    store->minor = options->minor;
+    tell_of_list(store, KIND_OTHER, STORE_BEGINS);
     memset(store->reached, 0, sizeof store->reached);
     end(store);
     ledger_free(old);

@@ -26,8 +26,15 @@ void store_observe(struct store *store, store_observer *observer, void *context)
 
 // What it does: tells somebody of the lists and of what is synced, among the events in their order. As
 // store_observe.
-enum store_list_step { STORE_LIST_BEGIN, STORE_LIST_END, STORE_LIST_CANCEL, STORE_SYNCED, STORE_NOT_SYNCED };
-typedef void store_list_observer(void *context, enum object_kind kind, enum store_list_step step);
+enum store_list_step {
+    STORE_LIST_BEGIN,
+    STORE_LIST_END,
+    STORE_LIST_CANCEL,
+    STORE_SYNCED,
+    STORE_NOT_SYNCED,
+    STORE_BEGINS, // with an empty ledger; the kind is KIND_OTHER. Also told when somebody begins to observe
+};
+typedef void store_list_observer(void *context, enum object_kind kind, enum store_list_step step, int minor);
 void store_observe_lists(struct store *store, store_list_observer *observer, void *context);
 
 // What it does: starts anew with an empty ledger, for a minor that became known only now. Errors: false and a
