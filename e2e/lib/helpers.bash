@@ -78,7 +78,7 @@ start_drawbridge() {
     export SERVER_PID SERVER_PORT SERVER_LOG WEBHOOK STATUS TLS_DIR
 }
 
-address_of() { jq -re "select(.msg == \"Serving\") | .$1" "$SERVER_LOG"; }
+address_of() { jq -r "select(.msg == \"Serving\") | .$1" "$SERVER_LOG" | grep -m 1 .; }
 server_answers() {
     kill -0 "$SERVER_PID" && address_of status >/dev/null && fetch "http://$(address_of status)/readyz" >/dev/null
 }

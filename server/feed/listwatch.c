@@ -154,7 +154,11 @@ static struct listwatch_step take_bookmark(struct listwatch *listwatch, const st
 
 struct listwatch_step listwatch_frame(struct listwatch *listwatch, const struct frame *frame,
                                       int64_t now_ms) {
-    if (now_ms - listwatch->began_ms >= LISTWATCH_HEALTHY_MS) listwatch->failures = 0;
+    // What is heard again is not yet to be trusted as what holds.
+    if (now_ms - listwatch->began_ms >= LISTWATCH_HEALTHY_MS)
+        listwatch->failures = 0;
+    else if (listwatch->state == LISTWATCH_WATCHING && listwatch->failures > 1)
+        listwatch->failures = 1;
     switch (frame->type) {
     case FRAME_BOOKMARK: return take_bookmark(listwatch, frame);
     case FRAME_ERROR: return stop(listwatch_refusal((int)frame->status.code, &frame->status));

@@ -201,6 +201,20 @@ Test(listwatch, backoff_and_retry_after) {
     cr_expect_leq(lw.next_ms - now_ms, LISTWATCH_BACKOFF_MS);
 }
 
+Test(listwatch, what_is_heard_again_is_forgiven_soon) {
+    start(KIND_NODE);
+    list_at(100);
+    for (int i = 0; i < 8; i++) {
+        listwatch_ended(&lw, WATCH_END_SERVER_ERROR, 0, now_ms);
+        now_ms = lw.next_ms;
+        expect_asked();
+    }
+    cr_expect_gt(lw.failures, 5);
+    give(FRAME_BOOKMARK, 110);
+    listwatch_ended(&lw, WATCH_END_EOF, 0, now_ms);
+    cr_expect_leq(lw.next_ms - now_ms, 2 * LISTWATCH_BACKOFF_MS);
+}
+
 Test(listwatch, a_server_that_is_down_is_asked_often) {
     start(KIND_NODE);
     for (int i = 0; i < 20; i++) {
