@@ -253,10 +253,10 @@ static int64_t resumed_from(const struct ledger *ledger, const struct device_key
 }
 
 // How many slices of one generation have a device, as a node sees them.
-static size_t copies_of(const struct pool_group *group, const struct node_entry *node, int64_t generation,
-                        const struct name *name) {
+static size_t copies_of(const struct ledger *ledger, const struct pool_group *group,
+                        const struct node_entry *node, int64_t generation, const struct name *name) {
     size_t copies = 0;
-    struct pool_walk walk = pool_walk(NULL, group, node);
+    struct pool_walk walk = pool_walk(ledger, group, node);
     for (struct pool_entry *pool; (pool = pool_walk_next(&walk)) != NULL;)
         for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next)
             if (slice->generation == generation && slice->places == NULL)
@@ -295,7 +295,7 @@ enum view_answer answer_device(const void *state, const struct device_key *key, 
             name == NULL ? NULL : group_device(ledger, group, place, gathered.generation, name, &pool);
         standing.found = device != NULL;
         if (device != NULL) {
-            standing.ambiguous = copies_of(group, place, gathered.generation, name) > 1;
+            standing.ambiguous = copies_of(ledger, group, place, gathered.generation, name) > 1;
             standing.device = (struct view_device){.driver = key->driver,
                                                    .generation = gathered.generation,
                                                    .shareable = device->shape->shareable,
