@@ -36,6 +36,8 @@ struct view ledger_view(const struct ledger *ledger) {
         .pod = answer_pod,
         .consumers = answer_consumers,
         .named_claim = answer_named_claim,
+        .shortages = answer_shortages,
+        .pod_level = answer_pod_level,
     };
     return (struct view){.table = &table, .state = ledger};
 }

@@ -43,6 +43,14 @@ const struct ledger_policy *answer_policy(const void *state);
 enum view_answer answer_namespace_matches(const void *state, struct text name,
                                           const struct label_selector *selector, bool *ret_matches);
 
+// view_accounts.c
+enum view_answer answer_shortages(const void *state, const struct resource_claim *claim, struct text pod_uid,
+                                  struct text node, struct arena *arena,
+                                  struct view_shortage_list *ret_shortages);
+enum view_answer answer_pod_level(const void *state, const struct resource_claim *claim, struct text pod_uid,
+                                  struct text node, struct arena *arena,
+                                  struct view_shortage_list *ret_shortages);
+
 // What others of these ask.
 struct class_entry *class_find(const struct ledger *ledger, const struct name *name);
 bool class_is_gated(const struct ledger *ledger, const struct class_entry *class_entry);
