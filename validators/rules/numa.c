@@ -23,13 +23,13 @@ size_t numa_place(const struct rule_input *input, struct text key) {
         count = input->settings->numa_attributes.count;
     }
     struct text driver = input->object->slice.driver;
-    struct text bare = without_domain(key, driver);
-    if (bare.len == 0) return 0;
+    if (key.len == 0) return 0;
     for (size_t i = 0; i < count; i++) {
         struct text spelling = spellings[i];
         // Mostly the last letters differ already.
-        if (spelling.len == 0 || spelling.ptr[spelling.len - 1] != bare.ptr[bare.len - 1]) continue;
-        if (text_equal(without_domain(spelling, driver), bare)) return i + 1;
+        if (spelling.len == 0 || spelling.ptr[spelling.len - 1] != key.ptr[key.len - 1]) continue;
+        struct text bare = without_domain(key, driver);
+        if (bare.len > 0 && text_equal(without_domain(spelling, driver), bare)) return i + 1;
     }
     return 0;
 }

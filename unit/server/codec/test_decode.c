@@ -409,6 +409,25 @@ Test(decode, attributes_like_those_before) {
                          JSON_WIRE, 36));
 }
 
+// A key that only reads like another one is another one.
+Test(decode, attributes_with_escaped_keys_are_read) {
+    cr_assert(decode(LIKE_SLICE("{'name':'a','attributes':{'a':{'int':1},'x\\u0022:{\\u0022int\\u0022:1},"
+                                "\\u0022y':{'int':2}}},"
+                                "{'name':'b','attributes':{'a':{'int':1},'x':{'int':1},'y':{'int':2}}},"
+                                "{'name':'c','attributes':{'a':{'int':1},'x':{'int':1},'y':{'int':2},"
+                                "'x':{'int':1}}}"),
+                     JSON_STRICT, 36));
+    const struct device *devices = bench.object.slice.devices.items;
+    cr_assert_eq(devices[0].attributes.count, 2);
+    cr_assert_eq(devices[1].attributes.count, 3);
+    expect_text(devices[1].attributes.items[1].key, "x");
+    cr_expect_not(devices[1].attributes.items[1].like_before);
+    cr_assert_eq(devices[2].attributes.count, 3);
+    cr_expect(devices[2].attributes.items[2].like_before);
+    cr_assert_eq(bench.findings.count, 1);
+    expect_text(bench.findings.items[0].path, "spec.devices[2].attributes.x");
+}
+
 static struct object decode_after(const char *written, const struct object *like) {
     struct json_reader reader;
     struct object object;
