@@ -56,7 +56,9 @@ enum {
     CLAIM_VERSION,
     CLAIM_DIGEST,
     CLAIM_HELD,
-    CLAIM_RESOURCES
+    CLAIM_RESOURCES,
+    CLAIM_OVERHEAD,
+    CLAIM_NUMA
 };
 static const struct json_name claim_names[] = {
     [CLAIM_UID] = JSON_NAME("uid"),
@@ -70,6 +72,8 @@ static const struct json_name claim_names[] = {
     [CLAIM_DIGEST] = JSON_NAME("digest"),
     [CLAIM_HELD] = JSON_NAME("held"),
     [CLAIM_RESOURCES] = JSON_NAME("resources"),
+    [CLAIM_OVERHEAD] = JSON_NAME("overhead"),
+    [CLAIM_NUMA] = JSON_NAME("numa"),
 };
 static const struct json_fields CLAIM = JSON_FIELDS(claim_names);
 
@@ -88,6 +92,8 @@ static void decode_claim(struct json_reader *reader, struct node_ledger_claim *c
         case CLAIM_DIGEST: json_text(reader, &claim->digest); break;
         case CLAIM_HELD: json_bool(reader, &claim->held); break;
         case CLAIM_RESOURCES: decode_quantity_map(reader, &claim->resources); break;
+        case CLAIM_OVERHEAD: decode_overhead(reader, &claim->overhead); break;
+        case CLAIM_NUMA: decode_opt_int64(reader, &claim->numa); break;
         }
 }
 

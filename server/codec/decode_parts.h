@@ -81,5 +81,6 @@ void decode_node_ledger(struct json_reader *reader, struct object *ret);
 
 // decode_pod_status.c
 void decode_pod_status(struct json_reader *reader, struct pod *ret);
+void decode_overhead(struct json_reader *reader, struct overhead_resource_list *ret);
 
 #endif

@@ -104,7 +104,7 @@ static const struct json_name overhead_names[] = {
 };
 static const struct json_fields OVERHEAD = JSON_FIELDS(overhead_names);
 
-static void decode_overhead(struct json_reader *reader, struct overhead_resource_list *ret) {
+void decode_overhead(struct json_reader *reader, struct overhead_resource_list *ret) {
     struct json_iterator iterator = {0};
     while (json_element(reader, &iterator)) {
         struct overhead_resource *overhead = JSON_APPEND(reader, ret);

@@ -71,9 +71,22 @@ void footprint_mapping(const struct row *row, const struct shape *shape, struct 
     }
 }
 
+static void add_fixed_overhead(const struct remembered_row *fixed, size_t reference_count,
+                               struct quantity_map *sums, struct arena *arena) {
+    struct quantity count = quantity_from_int64((int64_t)reference_count, QUANTITY_DECIMAL_SI);
+    for (size_t i = 0; i < fixed->per_pod.count; i++)
+        sums_add(sums, fixed->per_pod.items[i].resource->text, fixed->per_pod.items[i].quantity, arena);
+    for (size_t i = 0; i < fixed->per_container.count && reference_count > 0; i++)
+        sums_add(sums, fixed->per_container.items[i].resource->text,
+                 quantity_multiply(fixed->per_container.items[i].quantity, count), arena);
+}
+
 void footprint_overhead(const struct row *row, const struct shape *shape, size_t reference_count,
                         struct quantity_map *sums, struct arena *arena) {
-    if (shape == NULL && row->fixed != NULL) return;
+    if (shape == NULL && row->fixed != NULL) {
+        add_fixed_overhead(row->fixed, reference_count, sums, arena);
+        return;
+    }
     if (shape == NULL) shape = row->shape;
     for (size_t i = 0; shape != NULL && i < shape->mapping_count; i++) {
         const struct shape_mapping *mapping = &shape->mappings[i];

@@ -29,4 +29,7 @@ size_t pod_references(const struct pod_entry *pod, const struct claim_entry *cla
 struct quantity_map footprint_claim(const struct claim_entry *claim, const struct pod_entry *pod,
                                     struct arena *arena);
 
+// The NUMA node of a row's device, as the policy spells it. Not set: none. (report.c)
+struct opt_int64 row_numa(const struct ledger *ledger, const struct row *row);
+
 #endif

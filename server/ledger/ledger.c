@@ -79,7 +79,9 @@ static void rejection_release(struct ledger *ledger, struct rejection *rejection
 
 void ledger_free(struct ledger *ledger) {
     if (ledger == NULL) return;
+    ledger->closing = true;
     provisional_release(ledger);
+    for (size_t i = 0; i < ledger->mapped.count; i++) drop(ledger, ledger->mapped.names[i]);
     claim_sweep(ledger, UINT64_MAX);
     pod_sweep(ledger, UINT64_MAX);
     slice_sweep(ledger, UINT64_MAX);
@@ -151,6 +153,19 @@ bool tombstone_add(struct ledger *ledger, const struct name *uid, int64_t resour
     ledger->newest_tombstone = tombstone;
     index_insert(&ledger->tombstones, &tombstone->by_uid, names_hash(ledger->options.seed, &uid, 1));
     return true;
+}
+
+enum ledger_outcome gone_unseen(struct ledger *ledger, const struct ledger_event *event) {
+    const struct name *uid = take(ledger, object_metadata(event->object)->uid);
+    if (uid == NULL) return LEDGER_FAILED;
+    bool noted = tombstone_add(ledger, uid, event->resource_version);
+    drop(ledger, uid);
+    return noted ? LEDGER_REPEATED : LEDGER_FAILED;
+}
+
+void swept(struct ledger *ledger, const struct name *uid, int64_t resource_version) {
+    // Without memory for it an older event may bring the object back until the next list.
+    if (!ledger->closing && !tombstone_add(ledger, uid, resource_version)) return;
 }
 
 void reject(struct ledger *ledger, const char *rule, const struct row *row, uint64_t content,

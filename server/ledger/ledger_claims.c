@@ -311,7 +311,7 @@ enum ledger_outcome claim_apply(struct ledger *ledger, const struct ledger_event
         known->list_round = ledger->kinds[KIND_RESOURCE_CLAIM].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
-        if (known == NULL) return LEDGER_REPEATED;
+        if (known == NULL) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, known->uid, event->resource_version)) return LEDGER_FAILED;
         claim_remove(ledger, known);
         return LEDGER_APPLIED;
@@ -333,6 +333,8 @@ void claim_sweep(struct ledger *ledger, uint64_t list_round) {
     while (link != NULL) {
         struct claim_entry *claim = LINK_OWNER(link, struct claim_entry, by_name);
         link = index_each(&ledger->claims, &bucket, link);
-        if (claim->list_round != list_round) claim_remove(ledger, claim);
+        if (claim->list_round == list_round) continue;
+        swept(ledger, claim->uid, claim->resource_version);
+        claim_remove(ledger, claim);
     }
 }

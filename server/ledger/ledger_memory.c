@@ -3,6 +3,8 @@
 // a pool ever had. A ledger that starts anew takes it over.
 #include "server/ledger/state.h"
 
+#define OVERHEAD_MEMORY_BYTES ((size_t)1024 * 1024)
+
 static uint64_t key_hash(const struct ledger *ledger, const struct name *const key[5]) {
     return names_hash(ledger->options.seed, key, 5);
 }
@@ -22,6 +24,8 @@ void remembered_drop(struct ledger *ledger, struct remembered_row *remembered) {
     if (remembered == NULL || --remembered->refs > 0) return;
     for (size_t i = 0; i < 5; i++) drop(ledger, remembered->key[i]);
     amounts_release(&ledger->names, &remembered->amounts);
+    amounts_release(&ledger->names, &remembered->per_pod);
+    amounts_release(&ledger->names, &remembered->per_container);
     heap_free(&ledger->heap, remembered, sizeof *remembered);
 }
 
@@ -48,13 +52,35 @@ static void memory_free(struct ledger *ledger, struct memory_entry *memory) {
     heap_free(&ledger->heap, memory, sizeof *memory);
 }
 
+static bool copy_overhead(struct ledger *ledger, const struct overhead_resource_list *overhead,
+                          struct remembered_row *row) {
+    struct arena arena;
+    arena_init(&arena, OVERHEAD_MEMORY_BYTES);
+    struct quantity_map per_pod = {.set = true};
+    struct quantity_map per_container = {.set = true};
+    for (size_t i = 0; i < overhead->count; i++) {
+        const struct overhead_resource *item = &overhead->items[i];
+        struct quantity_entry *pod = LIST_APPEND(&arena, &per_pod);
+        struct quantity_entry *container = LIST_APPEND(&arena, &per_container);
+        if (pod == NULL || container == NULL) break;
+        *pod = (struct quantity_entry){item->name, item->per_pod};
+        *container = (struct quantity_entry){item->name, item->per_container};
+    }
+    bool fine = !arena.poisoned && amounts_copy(&ledger->names, &per_pod, &row->per_pod) &&
+                amounts_copy(&ledger->names, &per_container, &row->per_container);
+    arena_release(&arena);
+    return fine;
+}
+
 static struct remembered_row *remembered_new(struct ledger *ledger, const struct node_ledger_claim *claim) {
     struct remembered_row *row = heap_alloc(&ledger->heap, sizeof *row);
     if (row == NULL) return NULL;
     row->refs = 1;
     row->version = claim->version;
     const struct text key[5] = {claim->uid, claim->driver, claim->pool, claim->device, claim->share_id};
-    bool fine = amounts_copy(&ledger->names, &claim->resources, &row->amounts);
+    row->numa = claim->numa;
+    bool fine = amounts_copy(&ledger->names, &claim->resources, &row->amounts) &&
+                copy_overhead(ledger, &claim->overhead, row);
     for (size_t i = 0; i < 5; i++) {
         row->key[i] = take(ledger, key[i]);
         fine = fine && row->key[i] != NULL;
@@ -87,6 +113,7 @@ static bool fill(struct ledger *ledger, const struct node_ledger *object, struct
         memory->pools[i].driver = take(ledger, object->drivers.items[i].driver);
         memory->pools[i].pool = take(ledger, object->drivers.items[i].pool);
         memory->pools[i].retired_generation = object->drivers.items[i].retired_generation;
+        memory->pools[i].quarantined = text_equal(object->drivers.items[i].state, TEXT("Quarantined"));
         if (memory->pools[i].driver == NULL || memory->pools[i].pool == NULL) return false;
     }
     return index_reserve(&ledger->memories) && index_reserve(&ledger->remembered);
@@ -123,26 +150,48 @@ int64_t remembered_retired(const struct ledger *ledger, const struct pool_entry 
     return 0;
 }
 
-// The claims and pools that were there before their NodeLedger take over what it remembers.
-static void hand_over(struct ledger *ledger, const struct memory_entry *memory) {
-    struct node_entry *node = node_find(ledger, memory->name->text);
-    if (node == NULL) return;
-    for (struct placement *placement = node->placements; placement != NULL; placement = placement->next)
-        for (size_t i = 0; i < placement->claim->row_count; i++)
-            row_remember(ledger, placement->claim->rows[i]);
-    for (struct pool_entry *pool = node->pools; pool != NULL; pool = pool->node_next) {
-        int64_t retired = remembered_retired(ledger, pool);
-        bool behind = false;
-        for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next)
-            behind = behind || slice->generation < retired;
-        if (retired <= pool->retired_generation) continue;
-        pool->retired_generation = retired;
-        if (!behind) continue;
+static void hand_over_pool(struct ledger *ledger, struct pool_entry *pool,
+                           const struct remembered_pool *remembered) {
+    pool->had_mappings = true;
+    driver_note_mapped(ledger, pool->group->driver);
+    if (remembered->retired_generation > pool->retired_generation)
+        pool->retired_generation = remembered->retired_generation;
+    if (remembered->quarantined && !pool->quarantined) {
         pool->quarantined = true;
         pool->quarantine_ms = ledger->now_ms;
-        pool_look_again(ledger, pool);
     }
-    node_touch(ledger, node);
+    pool_quarantine(ledger, pool);
+    pool_look_again(ledger, pool);
+}
+
+// The pools that were there are known again, also while they have no slices: that is not the same as never
+// having had any. Errors: false, memory.
+static bool make_pools(struct ledger *ledger, const struct memory_entry *memory, struct pool_entry **pools) {
+    for (size_t i = 0; i < memory->pool_count; i++) {
+        struct pool_key key = {
+            memory->pools[i].driver->text, memory->pools[i].pool->text, {SCOPE_NODE, memory->name->text}};
+        pools[i] = pool_get(ledger, &key, NULL);
+        if (pools[i] != NULL) continue;
+        while (i > 0) pool_settle(ledger, pools[--i]);
+        return false;
+    }
+    return true;
+}
+
+// What was there before its NodeLedger takes over what that remembers.
+static void hand_over(struct ledger *ledger, const struct memory_entry *memory, struct pool_entry **pools) {
+    for (size_t i = 0; i < memory->row_count; i++) {
+        const struct remembered_row *remembered = memory->rows[i];
+        const struct pool_group *group = group_find(ledger, remembered->key[1], remembered->key[2]);
+        if (group == NULL) continue;
+        for (struct link *link = index_first(&ledger->rows, row_hash(ledger, group, remembered->key[3]));
+             link != NULL; link = index_next(link)) {
+            struct row *row = LINK_OWNER(link, struct row, by_device);
+            if (row->group == group && row->claim->uid == remembered->key[0]) row_remember(ledger, row);
+        }
+    }
+    for (size_t i = 0; i < memory->pool_count; i++) hand_over_pool(ledger, pools[i], &memory->pools[i]);
+    node_touch(ledger, node_find(ledger, memory->name->text));
 }
 
 enum ledger_outcome memory_apply(struct ledger *ledger, const struct ledger_event *event) {
@@ -155,15 +204,20 @@ enum ledger_outcome memory_apply(struct ledger *ledger, const struct ledger_even
         known->list_round = ledger->kinds[KIND_NODE_LEDGER].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
-        if (known == NULL) return LEDGER_REPEATED;
+        if (known == NULL) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, known->uid, event->resource_version)) return LEDGER_FAILED;
         memory_remove(ledger, known);
         return LEDGER_APPLIED;
     }
     struct memory_entry *fresh = memory_new(ledger, object);
     if (fresh == NULL) return LEDGER_FAILED;
-    if (known != NULL && known->uid != fresh->uid &&
-        !tombstone_add(ledger, known->uid, known->resource_version)) {
+    size_t pool_bytes = fresh->pool_count * sizeof(struct pool_entry *);
+    struct pool_entry **pools = heap_alloc(&ledger->heap, pool_bytes);
+    bool fine = pools != NULL;
+    if (fine && known != NULL && known->uid != fresh->uid)
+        fine = tombstone_add(ledger, known->uid, known->resource_version);
+    if (!fine || !make_pools(ledger, fresh, pools)) {
+        heap_free(&ledger->heap, pools, pool_bytes);
         memory_free(ledger, fresh);
         return LEDGER_FAILED;
     }
@@ -173,7 +227,8 @@ enum ledger_outcome memory_apply(struct ledger *ledger, const struct ledger_even
     index_insert(&ledger->memories, &fresh->by_name, names_hash(ledger->options.seed, &fresh->name, 1));
     for (size_t i = 0; i < fresh->row_count; i++)
         index_insert(&ledger->remembered, &fresh->rows[i]->by_key, key_hash(ledger, fresh->rows[i]->key));
-    hand_over(ledger, fresh);
+    hand_over(ledger, fresh, pools);
+    heap_free(&ledger->heap, pools, pool_bytes);
     return LEDGER_APPLIED;
 }
 
@@ -183,6 +238,8 @@ void memory_sweep(struct ledger *ledger, uint64_t list_round) {
     while (link != NULL) {
         struct memory_entry *memory = LINK_OWNER(link, struct memory_entry, by_name);
         link = index_each(&ledger->memories, &bucket, link);
-        if (memory->list_round != list_round) memory_remove(ledger, memory);
+        if (memory->list_round == list_round) continue;
+        swept(ledger, memory->uid, memory->resource_version);
+        memory_remove(ledger, memory);
     }
 }

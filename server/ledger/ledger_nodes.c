@@ -173,7 +173,7 @@ enum ledger_outcome node_apply(struct ledger *ledger, const struct ledger_event 
     if (outcome == LEDGER_REPEATED && known != NULL) known->list_round = ledger->kinds[KIND_NODE].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
-        if (known == NULL) return LEDGER_REPEATED;
+        if (known == NULL) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, known->uid, event->resource_version)) return LEDGER_FAILED;
         node_remove(ledger, known);
         return LEDGER_APPLIED;
@@ -204,7 +204,9 @@ void node_sweep(struct ledger *ledger, uint64_t list_round) {
     while (link != NULL) {
         struct node_entry *node = LINK_OWNER(link, struct node_entry, by_name);
         link = index_each(&ledger->nodes, &bucket, link);
-        if (node->known && node->list_round != list_round) node_remove(ledger, node);
+        if (!node->known || node->list_round == list_round) continue;
+        swept(ledger, node->uid, node->resource_version);
+        node_remove(ledger, node);
     }
 }
 

@@ -141,7 +141,7 @@ enum ledger_outcome policy_apply(struct ledger *ledger, const struct ledger_even
     if (outcome != LEDGER_APPLIED) return outcome;
     bool known = ledger->policy_uid != NULL;
     if (event->type == EVENT_DELETED) {
-        if (!known) return LEDGER_REPEATED;
+        if (!known) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, ledger->policy_uid, event->resource_version)) return LEDGER_FAILED;
         replace_policy(ledger, NULL, NULL, 0);
         return LEDGER_APPLIED;
@@ -161,8 +161,9 @@ enum ledger_outcome policy_apply(struct ledger *ledger, const struct ledger_even
 }
 
 void policy_sweep(struct ledger *ledger, uint64_t list_round) {
-    if (ledger->policy_uid != NULL && ledger->policy_round != list_round)
-        replace_policy(ledger, NULL, NULL, 0);
+    if (ledger->policy_uid == NULL || ledger->policy_round == list_round) return;
+    swept(ledger, ledger->policy_uid, ledger->policy_version);
+    replace_policy(ledger, NULL, NULL, 0);
 }
 
 bool policy_accepts(const struct ledger *ledger, const struct row *row, const struct pool_entry *pool) {

@@ -73,16 +73,18 @@ static void set_shape(struct ledger *ledger, struct row *row, const struct shape
 }
 
 void row_remember(struct ledger *ledger, struct row *row) {
-    if (!row->first_sight || row->shape == NULL) return;
+    if (!row->first_sight) return;
     struct remembered_row *remembered = remembered_find(ledger, row);
-    if (remembered == NULL || remembered->version > row->version || remembered == row->fixed) return;
+    if (remembered == NULL) return;
     row->version = remembered->version;
-    bool same =
-        remembered->digest[0] == row->shape->digest[0] && remembered->digest[1] == row->shape->digest[1];
-    if (same || remembered->amounts.count == 0) return;
+    bool same = row->shape != NULL && remembered->digest[0] == row->shape->digest[0] &&
+                remembered->digest[1] == row->shape->digest[1];
+    struct remembered_row *fixed = same ? NULL : remembered;
+    if (fixed == row->fixed) return;
+    if (fixed != NULL) fixed->refs++;
     remembered_drop(ledger, row->fixed);
-    remembered->refs++;
-    row->fixed = remembered;
+    row->fixed = fixed;
+    touch_claim(ledger, row->claim);
 }
 
 // The node from which a row's pool is looked at; NULL: only pools that are not of one node.
@@ -154,10 +156,12 @@ void row_resolve(struct ledger *ledger, struct row *row) {
         best_pool = pool;
         if (gathered.complete) break;
     }
-    if (best != NULL)
+    if (best != NULL) {
         commit(ledger, row, best, &best_gathered, best_pool);
-    else
-        row->pool = NULL; // what it had taken so far stays until the device is back
+        return;
+    }
+    row->pool = NULL; // what it had taken so far stays until the device is back
+    row_remember(ledger, row);
 }
 
 void group_look_again(struct ledger *ledger, struct pool_group *group) {
@@ -179,12 +183,26 @@ static const struct device_entry *device_now(const struct ledger *ledger, const 
     return group_device(ledger, row->group, home_of(row), ret_gathered->generation, row->device, &pool);
 }
 
-void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
-    bool held = false;
-    struct gathered gathered;
+static int64_t live_generation(const struct pool_entry *pool) {
     int64_t live = -1;
     for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next)
         if (slice->generation > live) live = slice->generation;
+    return live;
+}
+
+void pool_quarantine(struct ledger *ledger, struct pool_entry *pool) {
+    int64_t live = live_generation(pool);
+    if (ledger->kinds[KIND_RESOURCE_SLICE].listing) return; // half a list says nothing of a pool
+    if (pool->quarantined || !pool->had_mappings || live < 0 || live >= pool->retired_generation) return;
+    pool->quarantined = true;
+    pool->quarantine_ms = ledger->now_ms;
+    node_touch(ledger, pool->node);
+}
+
+void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
+    bool held = false;
+    struct gathered gathered;
+    int64_t live = live_generation(pool);
     for (struct row *row = pool->rows.first; row != NULL; row = row->next) {
         const struct device_entry *device = device_now(ledger, row, &gathered);
         if (device == NULL) continue;
@@ -201,8 +219,20 @@ void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
         touch_claim(ledger, row->claim);
     }
     if (!pool->quarantined || held || live < 0) return;
+    // Claims that are not known yet may hold it.
+    if (!ledger->kinds[KIND_RESOURCE_CLAIM].synced || ledger->kinds[KIND_RESOURCE_CLAIM].listing) return;
     if (!group_gather(ledger, pool->group, pool->node, INT64_MAX, &gathered) || !gathered.complete) return;
     pool->quarantined = false;
     pool->retired_generation = live;
     node_touch(ledger, pool->node);
+}
+
+void pools_listed(struct ledger *ledger) {
+    size_t bucket = 0;
+    for (struct link *link = index_each(&ledger->pools, &bucket, NULL); link != NULL;
+         link = index_each(&ledger->pools, &bucket, link)) {
+        struct pool_entry *pool = LINK_OWNER(link, struct pool_entry, by_key);
+        pool_quarantine(ledger, pool);
+        pool_look_again(ledger, pool);
+    }
 }

@@ -137,24 +137,22 @@ static void pool_changed(struct ledger *ledger, struct pool_entry *pool) {
     else if (pool->incomplete_ms == 0)
         pool->incomplete_ms = ledger->now_ms;
     touch_pool(ledger, pool);
+    pool_quarantine(ledger, pool);
     group_look_again(ledger, pool->group);
     pool_look_again(ledger, pool);
 }
 
 static void link_slice(struct ledger *ledger, struct slice_entry *slice, struct pool_entry *pool) {
-    bool restarts = pool->slices == NULL && slice->generation < pool->retired_generation;
     slice->pool = pool;
     slice->pool_next = pool->slices;
     pool->slices = slice;
-    if (slice->has_mappings) pool->had_mappings = true;
+    if (slice->has_mappings) {
+        pool->had_mappings = true;
+        driver_note_mapped(ledger, pool->group->driver);
+    }
     if (slice->generation > pool->retired_generation) pool->retired_generation = slice->generation;
     pace_note(&pool->pace, slice->generation, ledger->now_ms);
     index_insert(&ledger->slices, &slice->by_name, names_hash(ledger->options.seed, &slice->name, 1));
-    // Every kubelet restart does this to every driver; it ends by itself when nothing changed. So does a live
-    // slice whose generation goes backwards, which v1.36 lets in.
-    if (!restarts || !pool->had_mappings) return;
-    pool->quarantined = true;
-    pool->quarantine_ms = ledger->now_ms;
 }
 
 static void unlink_slice(struct ledger *ledger, struct slice_entry *slice) {
@@ -204,7 +202,7 @@ enum ledger_outcome slice_apply(struct ledger *ledger, const struct ledger_event
         known->list_round = ledger->kinds[KIND_RESOURCE_SLICE].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
-        if (known == NULL) return LEDGER_REPEATED;
+        if (known == NULL) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, known->uid, event->resource_version)) return LEDGER_FAILED;
         slice_remove(ledger, known);
         return LEDGER_APPLIED;
@@ -229,6 +227,8 @@ void slice_sweep(struct ledger *ledger, uint64_t list_round) {
     while (link != NULL) {
         struct slice_entry *slice = LINK_OWNER(link, struct slice_entry, by_name);
         link = index_each(&ledger->slices, &bucket, link);
-        if (slice->list_round != list_round) slice_remove(ledger, slice);
+        if (slice->list_round == list_round) continue;
+        swept(ledger, slice->uid, slice->resource_version);
+        slice_remove(ledger, slice);
     }
 }

@@ -63,7 +63,7 @@ static enum ledger_outcome small_apply(struct ledger *ledger, const struct small
     if (outcome == LEDGER_REPEATED && known != NULL) *round_of(kind, known) = round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
-        if (known == NULL) return LEDGER_REPEATED;
+        if (known == NULL) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, known->uid, event->resource_version)) return LEDGER_FAILED;
         small_remove(ledger, kind, known);
         return LEDGER_APPLIED;
@@ -95,7 +95,9 @@ static void small_sweep(struct ledger *ledger, const struct small_kind *kind, ui
     while (link != NULL) {
         struct small *entry = LINK_OWNER(link, struct small, by_name);
         link = index_each(kind->index, &bucket, link);
-        if (*round_of(kind, entry) != list_round) small_remove(ledger, kind, entry);
+        if (*round_of(kind, entry) == list_round) continue;
+        swept(ledger, entry->uid, entry->resource_version);
+        small_remove(ledger, kind, entry);
     }
 }
 

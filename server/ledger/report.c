@@ -105,6 +105,10 @@ static struct opt_int64 numa_of(const struct ledger *ledger, const struct shape 
     return id;
 }
 
+struct opt_int64 row_numa(const struct ledger *ledger, const struct row *row) {
+    return row->fixed != NULL ? row->fixed->numa : numa_of(ledger, row->shape, row->group->driver);
+}
+
 static struct numa_report *numa_at(struct making *making, struct opt_int64 id) {
     struct numa_report_list *list = &making->report->numa;
     for (size_t i = 0; i < list->count; i++)
@@ -156,7 +160,7 @@ static void fill_row(const struct ledger *ledger, const struct row *row, struct 
     report->admin = row->admin;
     report->observed_ms = row->observed_ms;
     report->held_ms = claim->held_ms;
-    report->numa = numa_of(ledger, row->shape, row->group->driver);
+    report->numa = row_numa(ledger, row);
     report->resources = (struct quantity_map){.set = true};
     const uint64_t *digest = row_digest(row);
     if (digest != NULL) digest_print(digest, report->digest);

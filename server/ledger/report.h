@@ -126,6 +126,12 @@ bool ledger_node_report(const struct ledger *ledger, struct text node, bool all_
 bool ledger_unplaced(const struct ledger *ledger, struct arena *arena, struct row_report_list *ret_rows)
     __attribute__((warn_unused_result));
 
+// What it does: what a NodeLedger must remember of a node, so that a ledger that starts anew knows under
+// which mappings claims were admitted, and how far generations had come: retired marks of the node's own
+// pools, and rows. metadata has the name alone. Owner, errors: as ledger_node_report.
+bool ledger_node_memory(const struct ledger *ledger, struct text node, struct arena *arena,
+                        struct node_ledger *ret_memory) __attribute__((warn_unused_result));
+
 struct rejection_report {
     const char *rule; // static text
     struct text uid;

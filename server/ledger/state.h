@@ -210,6 +210,10 @@ struct pod_entry {
     struct node_entry *nominated; // status.nominatedNodeName
     struct pod_entry *node_next;  // the other Pods of the node
     struct pod_entry *node_previous;
+    struct pod_entry *waiting_next; // the other Pods that have claims and no node
+    struct pod_entry *waiting_previous;
+    bool waits;             // it is one of them
+    bool gated;             // it has our scheduling gate
     struct demand *demands; // sorted by resource
     size_t demand_count;
     struct pod_claim *claims;
@@ -323,12 +327,16 @@ struct remembered_row {
     const struct name *key[5];
     int64_t version;
     uint64_t digest[2];
-    struct amounts amounts;
+    struct amounts amounts; // of the mapping
+    struct amounts per_pod; // of the overhead
+    struct amounts per_container;
+    struct opt_int64 numa;
 };
 struct remembered_pool {
     const struct name *driver;
     const struct name *pool;
     int64_t retired_generation;
+    bool quarantined;
 };
 struct memory_entry {
     struct link by_name;
@@ -343,6 +351,17 @@ struct memory_entry {
 };
 
 // ---- the ledger
+
+// Drivers that have, or had, devices with mappings: asked at each review. A cluster has a handful; beyond the
+// room here pools are asked one by one.
+#define MAPPED_DRIVERS_MAX 64u
+struct mapped_drivers {
+    const struct name *names[MAPPED_DRIVERS_MAX];
+    size_t count;
+    bool more; // than there is room for
+};
+void driver_note_mapped(struct ledger *ledger, const struct name *driver);
+bool driver_was_mapped(const struct ledger *ledger, const struct name *driver);
 
 // The last version of an object that is gone, so that an older event does not bring it back.
 struct tombstone {
@@ -402,8 +421,9 @@ struct ledger {
     int64_t policy_version;
     uint64_t policy_round;
     struct pool_entry *wide_pools;
-    struct node_entry *nowhere;     // where claims are placed that are on no single node
-    struct node_entry *dirty_first; // nodes that changed since somebody asked last, oldest first
+    struct pod_entry *waiting_first; // Pods that have claims and no node, newest first
+    struct node_entry *nowhere;      // where claims are placed that are on no single node
+    struct node_entry *dirty_first;  // nodes that changed since somebody asked last, oldest first
     struct node_entry *dirty_last;
     struct index tombstones;
     struct tombstone *oldest_tombstone;
@@ -413,7 +433,9 @@ struct ledger {
     struct ledger_counts counts;
     struct kind_state kinds[KIND_NODE_LEDGER + 1];
     int64_t now_ms; // 0: no clock runs
+    bool closing;
     struct provisional provisional;
+    struct mapped_drivers mapped;
 };
 
 // ---- ledger.c
@@ -427,6 +449,11 @@ enum ledger_outcome order_of(const struct ledger *ledger, const struct name *kno
 // memory.
 bool tombstone_add(struct ledger *ledger, const struct name *uid, int64_t resource_version)
     __attribute__((warn_unused_result));
+
+// What it does: notes the deletion of an object that is not held. Returns the event's outcome.
+enum ledger_outcome gone_unseen(struct ledger *ledger, const struct ledger_event *event);
+// What it does: notes that a list did not have an object any more, before it is removed.
+void swept(struct ledger *ledger, const struct name *uid, int64_t resource_version);
 
 // Whether the object with this UID was deleted, as far as is remembered.
 bool ledger_is_gone(const struct ledger *ledger, struct text uid);
@@ -517,6 +544,11 @@ void row_list_remove(struct row *row);
 void row_resolve(struct ledger *ledger, struct row *row);
 // What it does: looks again at the rows of a group that are not settled.
 void group_look_again(struct ledger *ledger, struct pool_group *group);
+// What it does: starts a quarantine when the pool's generations began again below its retired mark. Every
+// kubelet restart does that to every driver, so it ends by itself when nothing changed.
+void pool_quarantine(struct ledger *ledger, struct pool_entry *pool);
+// What it does: both for every pool, once a list of slices is whole.
+void pools_listed(struct ledger *ledger);
 // What it does: re-maps rows whose change was confirmed, and ends a quarantine when nothing holds it.
 void pool_look_again(struct ledger *ledger, struct pool_entry *pool);
 // What it does: gives a row what a NodeLedger remembers of it.

@@ -4,6 +4,7 @@
 #define DRAWBRIDGE_MODEL_POLICY_H
 
 #include "validators/model/meta.h"
+#include "validators/model/pod.h"
 
 struct label_selector {
     bool set;
@@ -105,7 +106,9 @@ struct node_ledger_claim {
     int64_t version;
     struct text digest;
     bool held;
-    struct quantity_map resources; // what was committed under that version
+    struct quantity_map resources; // the mapping that was committed under that version
+    struct overhead_resource_list overhead;
+    struct opt_int64 numa;
 };
 struct node_ledger_claim_list {
     struct node_ledger_claim *items;
