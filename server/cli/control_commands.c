@@ -58,10 +58,10 @@ static void look_at_node(struct ledger *ledger, void *context) {
 
 static void look_at_memory(struct ledger *ledger, void *context) {
     struct look *look = context;
-    struct node_report report;
+    struct node_ledger memory;
     arena_clear(look->arena);
-    look->found = ledger_node_report(ledger, look->node, true, look->arena, &report);
-    if (look->found) look->line = export_memory_line(&report, look->minor, look->arena);
+    look->found = ledger_node_memory(ledger, look->node, look->arena, &memory);
+    if (look->found) look->line = export_memory_line(&memory, look->minor, look->arena);
     look->fine = !look->arena->poisoned && (!look->found || look->line != NULL);
 }
 

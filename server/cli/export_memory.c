@@ -21,44 +21,65 @@ static json_t *quantities_of(const struct quantity_map *map, struct arena *arena
     return object;
 }
 
-static json_t *driver_of(const struct driver_report *driver) {
-    return json_pack("{s:o,s:o,s:I,s:I,s:s}", "driver", string_of(driver->driver), "pool",
+static json_t *overhead_of(const struct overhead_resource_list *list, struct arena *arena) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count && array != NULL; i++) {
+        const struct overhead_resource *overhead = &list->items[i];
+        json_t *item = json_pack("{s:o,s:o,s:o}", "name", string_of(overhead->name), "perPod",
+                                 string_of(quantity_canonical(arena, overhead->per_pod)), "perContainer",
+                                 string_of(quantity_canonical(arena, overhead->per_container)));
+        if (json_array_append_new(array, item) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *driver_of(const struct node_ledger_driver *driver) {
+    return json_pack("{s:o,s:o,s:I,s:I,s:o}", "driver", string_of(driver->driver), "pool",
                      string_of(driver->pool), "retiredGeneration", (json_int_t)driver->retired_generation,
-                     "version", (json_int_t)driver->version, "digest", driver->digest);
+                     "version", (json_int_t)driver->version, "digest", string_of(driver->digest));
 }
 
-static json_t *claim_of(const struct row_report *row, struct arena *arena) {
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:s,s:b,s:o}", "uid", string_of(row->uid), "namespace",
-                     string_of(row->namespace), "name", string_of(row->name), "driver",
-                     string_of(row->driver), "pool", string_of(row->pool), "device", string_of(row->device),
-                     "shareID", string_of(row->share_id), "version", (json_int_t)row->version, "digest",
-                     row->digest, "held", (int)row->held, "resources", quantities_of(&row->resources, arena));
+static json_t *claim_of(const struct node_ledger_claim *claim, struct arena *arena) {
+    json_t *object = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o,s:b,s:o}", "uid", string_of(claim->uid),
+                               "namespace", string_of(claim->namespace), "name", string_of(claim->name),
+                               "driver", string_of(claim->driver), "pool", string_of(claim->pool), "device",
+                               string_of(claim->device), "shareID", string_of(claim->share_id), "version",
+                               (json_int_t)claim->version, "digest", string_of(claim->digest), "held",
+                               (int)claim->held, "resources", quantities_of(&claim->resources, arena));
+    bool fine = object != NULL;
+    if (fine && claim->overhead.count > 0)
+        fine = json_object_set_new(object, "overhead", overhead_of(&claim->overhead, arena)) == 0;
+    if (fine && claim->numa.set)
+        fine = json_object_set_new(object, "numa", json_integer(claim->numa.value)) == 0;
+    if (fine) return object;
+    json_decref(object);
+    return NULL;
 }
 
-static json_t *status_of(const struct node_report *report, int minor, struct arena *arena) {
+static json_t *status_of(const struct node_ledger *memory, int minor, struct arena *arena) {
     json_t *drivers = json_array();
     json_t *claims = json_array();
     bool fine = drivers != NULL && claims != NULL;
-    for (size_t i = 0; i < report->drivers.count && fine; i++)
-        fine = json_array_append_new(drivers, driver_of(&report->drivers.items[i])) == 0;
-    for (size_t i = 0; i < report->claims.count && fine; i++)
-        // A row whose mapping is not known remembers nothing.
-        if (report->claims.items[i].version > 0)
-            fine = json_array_append_new(claims, claim_of(&report->claims.items[i], arena)) == 0;
+    for (size_t i = 0; i < memory->drivers.count && fine; i++)
+        fine = json_array_append_new(drivers, driver_of(&memory->drivers.items[i])) == 0;
+    for (size_t i = 0; i < memory->claims.count && fine; i++)
+        fine = json_array_append_new(claims, claim_of(&memory->claims.items[i], arena)) == 0;
     struct text version = text_format(arena, "1.%d", minor);
     if (fine && version.ptr != NULL)
-        return json_pack("{s:s,s:I,s:s,s:o,s:o}", "state", freshness_name(report->state), "version",
-                         (json_int_t)report->version, "kubernetesVersion", version.ptr, "drivers", drivers,
-                         "claims", claims);
+        return json_pack("{s:I,s:s,s:o,s:o}", "version", (json_int_t)memory->version, "kubernetesVersion",
+                         version.ptr, "drivers", drivers, "claims", claims);
     json_decref(drivers);
     json_decref(claims);
     return NULL;
 }
 
-char *export_memory_line(const struct node_report *report, int minor, struct arena *arena) {
-    struct text uid = text_format(arena, "NodeLedger:%.*s", TEXT_ARG(report->name));
-    json_t *status = status_of(report, minor, arena);
-    json_t *name = string_of(report->name);
+char *export_memory_line(const struct node_ledger *memory, int minor, struct arena *arena) {
+    struct text uid = text_format(arena, "NodeLedger:%.*s", TEXT_ARG(memory->metadata.name));
+    json_t *status = status_of(memory, minor, arena);
+    json_t *name = string_of(memory->metadata.name);
     json_t *event = NULL;
     if (status != NULL && name != NULL && uid.ptr != NULL)
         event = json_pack("{s:s,s:{s:s,s:s,s:{s:O,s:s,s:s},s:O}}", "type", "ADDED", "object", "apiVersion",

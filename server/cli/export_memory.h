@@ -6,9 +6,9 @@
 
 #include "server/ledger/report.h"
 
-// What it does: the event {"type":"ADDED","object":…} of a node's NodeLedger, without a line end. Owner: the
-// caller, free. Errors: NULL, memory or a name that is no UTF-8.
-char *export_memory_line(const struct node_report *report, int minor, struct arena *arena)
+// What it does: the event {"type":"ADDED","object":…} of what ledger_node_memory tells of a node, without a
+// line end. Owner: the caller, free. Errors: NULL, memory or a name that is no UTF-8.
+char *export_memory_line(const struct node_ledger *memory, int minor, struct arena *arena)
     __attribute__((warn_unused_result));
 
 #endif

@@ -58,7 +58,7 @@ static const struct json_name overhead_names[] = {
 };
 static const struct json_fields OVERHEAD = JSON_FIELDS(overhead_names);
 
-static void decode_overhead(struct json_reader *reader, struct node_allocatable *item) {
+static void decode_item_overhead(struct json_reader *reader, struct node_allocatable *item) {
     if (json_null(reader)) return;
     item->overhead_set = true;
     uint64_t seen = JSON_BEGIN;
@@ -89,7 +89,7 @@ void decode_resources_v137(struct json_reader *reader, struct node_allocatable_m
         unsigned field;
         while (json_field(reader, &RESOURCE, &seen, &field)) switch (field) {
             case RESOURCE_MAPPING: decode_mapping_v137(reader, item); break;
-            case RESOURCE_OVERHEAD: decode_overhead(reader, item); break;
+            case RESOURCE_OVERHEAD: decode_item_overhead(reader, item); break;
             }
     }
 }

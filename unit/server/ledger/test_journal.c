@@ -185,7 +185,7 @@ static void write_for_ever(const struct temp_folder *folder, int ready_fd) {
     if (write(ready_fd, "x", 1) != 1) _exit(1);
     for (unsigned i = 1;; i++) {
         tell(rig.store, EVENT_MODIFIED, i % 50, i, i % 700);
-        if (i % 64 == 0) usleep(500);
+        if (i % 8 == 0) usleep(1000);
     }
 }
 
@@ -203,7 +203,7 @@ Test(journal, a_kill_at_any_moment_leaves_whole_batches, .timeout = 240) {
         close(ready[1]);
         cr_assert_eq(read(ready[0], &byte, 1), 1);
         close(ready[0]);
-        usleep((unsigned)rand_r(&seed) % 150000);
+        usleep((unsigned)rand_r(&seed) % 250000);
         cr_assert_eq(kill(child, SIGKILL), 0);
         cr_assert_eq(waitpid(child, NULL, 0), child);
         struct contents contents = read_contents(&folder);
