@@ -443,6 +443,14 @@ Test(judge, the_order_of_members_does_not_matter) {
             slice.ptr, resource, kind));
     cr_expect_not(allowed(court));
     cr_expect_not_null(strstr(message_of(court), "spec.devices[0]"), "%s", message_of(court));
+    // What is decoded late is counted too.
+    ask(court, PATH_VALIDATE,
+        text_format(&court->bodies,
+                    "{\"request\":{\"object\":{\"future\":1,\"metadata\":{\"name\":\"a\",\"future\":1}},"
+                    "\"operation\":\"CREATE\",%s,%s,\"uid\":\"u-1\"},"
+                    "\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\"}",
+                    resource, kind));
+    cr_expect_eq(court->judgement.review.unknown_count, 2);
     // A subresource that is told last takes the review out of what is judged.
     ask(court, PATH_VALIDATE,
         text_format(
@@ -452,6 +460,25 @@ Test(judge, the_order_of_members_does_not_matter) {
             kind, resource, slice.ptr));
     cr_expect(allowed(court));
     cr_expect(court->judgement.unexpected);
+    court_free(court);
+}
+
+Test(judge, what_an_update_may_not_change_is_denied) {
+    struct court *court = court_new();
+    struct text old = review_slice(&court->bodies, "memory", "1Gi");
+    char *changed = arena_alloc(&court->bodies, old.len + 1);
+    memcpy(changed, old.ptr, old.len + 1);
+    char *driver = strstr(changed, "gpu.example.com");
+    cr_assert_not_null(driver);
+    driver[0] = 'x';
+    struct review_parts parts = {.kind = "ResourceSlice",
+                                 .resource = "resourceslices",
+                                 .operation = "UPDATE",
+                                 .object = changed,
+                                 .old_object = old.ptr};
+    ask(court, PATH_VALIDATE, review_body(&court->bodies, &parts));
+    cr_expect_not(allowed(court));
+    cr_expect_str_eq(text_at(court, "response/status/details/causes/0/field"), "spec.driver");
     court_free(court);
 }
 

@@ -206,6 +206,7 @@ Test(json_reader, undoes_escapes_as_go_does) {
         {"\\ud83d\\ud83d\\ude00", TEXT_INIT("\xEF\xBF\xBD\xF0\x9F\x98\x80")},
         {"\\ud83d\\u0041", TEXT_INIT("\xEF\xBF\xBD"
                                      "A")},
+        {"\\ud83d\\ue000", TEXT_INIT("\xEF\xBF\xBD\xEE\x80\x80")},
         {"\\ud83d\\n", TEXT_INIT("\xEF\xBF\xBD\n")},
         {"\xFF\xC3(\xE2\x82", TEXT_INIT("\xEF\xBF\xBD\xEF\xBF\xBD(\xEF\xBF\xBD\xEF\xBF\xBD")},
         {"\xED\xA0\x80", TEXT_INIT("\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD")},
