@@ -104,7 +104,8 @@ assert all(rule["help"]["text"] for rule in driver["rules"])
     golden stdin.json 1 check -f - -o json <findings.yaml
     golden stdin.text 0 check -f - <warnings.json
     run "$drawbridge" check -f - </dev/null
-    [ "$status" -eq 0 ]
+    [ "$status" -eq 3 ]
+    [[ $output == *"standard input is empty"* ]]
 }
 
 @test "versions of Kubernetes in every spelling; a newer one is judged by the newest known, and it is said" {
