@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "server/cli/print_ledger.h"
-#include "validators/core/timestamp.h"
+#include "server/ledger/clock.h"
 
 #define EVENTS_FILE_BYTES ((size_t)64 * 1024 * 1024)
 
@@ -100,7 +100,7 @@ static bool run_line(struct suite_world *world, struct text line, struct text *r
     int64_t now_ms;
     *ret_why = TEXT("not an event: {\"type\", \"object\"} and perhaps \"time\"");
     if (!read_line(world->arena, line, &read) || !suite_event_type(read.type, &event.type)) return false;
-    if (read.time.len > 0 && !timestamp_parse(read.time, &now_ms)) return false;
+    if (read.time.len > 0 && !time_read_ms(read.time, &now_ms)) return false;
     if (read.time.len > 0 && now_ms > world->now_ms) suite_world_advance(world, now_ms - world->now_ms);
     if (!suite_object_look(&reading, read.object, (struct text){NULL, 0}, &event.object)) {
         *ret_why = complaint;

@@ -72,28 +72,24 @@ enum view_answer answer_pod(const void *state, struct text uid, struct arena *ar
     return VIEW_KNOWN;
 }
 
-enum view_answer answer_consumers(const void *state, struct text claim_uid, struct text without_pod,
-                                  struct arena *arena, struct view_consumer_list *ret_consumers) {
+enum view_answer answer_consumers(const void *state, const struct object_meta *metadata,
+                                  struct text without_pod, struct arena *arena,
+                                  struct view_consumer_list *ret_consumers) {
     const struct ledger *ledger = state;
-    const struct name *uid = name_find(&ledger->names, claim_uid);
+    const struct name *namespace = name_find(&ledger->names, metadata->namespace);
+    const struct name *name = name_find(&ledger->names, metadata->name);
+    const struct claim_entry *claim =
+        namespace == NULL || name == NULL ? NULL : claim_find(ledger, namespace, name);
     struct view_consumer_list list = {NULL, 0};
-    size_t bucket = 0;
-    if (uid == NULL) return VIEW_NOT_FOUND;
-    // A write of reservedFor is seldom, and claims are found by name only.
-    for (struct link *link = index_each(&ledger->claims, &bucket, NULL); link != NULL;
-         link = index_each(&ledger->claims, &bucket, link)) {
-        const struct claim_entry *claim = LINK_OWNER(link, struct claim_entry, by_name);
-        if (claim->uid != uid) continue;
-        for (size_t i = 0; i < claim->consumer_count; i++) {
-            const struct pod_entry *pod = pod_by_uid(ledger, claim->consumers[i].pod_uid);
-            if (pod == NULL || !pod->live || text_equal(pod->uid->text, without_pod)) continue;
-            struct view_consumer *consumer = LIST_APPEND(arena, &list);
-            if (consumer == NULL) return VIEW_NOT_FOUND;
-            const struct node_entry *node = consumer_node(claim, pod);
-            *consumer = (struct view_consumer){.pod_uid = pod->uid->text};
-            if (node != NULL) consumer->node = node->name->text;
-        }
-        break;
+    if (claim == NULL || !text_equal(claim->uid->text, metadata->uid)) return VIEW_NOT_FOUND;
+    for (size_t i = 0; i < claim->consumer_count; i++) {
+        const struct pod_entry *pod = pod_by_uid(ledger, claim->consumers[i].pod_uid);
+        if (pod == NULL || !pod->live || text_equal(pod->uid->text, without_pod)) continue;
+        struct view_consumer *consumer = LIST_APPEND(arena, &list);
+        if (consumer == NULL) return VIEW_NOT_FOUND;
+        const struct node_entry *node = consumer_node(claim, pod);
+        *consumer = (struct view_consumer){.pod_uid = pod->uid->text};
+        if (node != NULL) consumer->node = node->name->text;
     }
     *ret_consumers = list;
     return VIEW_KNOWN;

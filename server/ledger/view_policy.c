@@ -68,11 +68,22 @@ static struct namespace_entry *namespace_find(const struct ledger *ledger, struc
     return NULL;
 }
 
-// Whether a driver has, or had, devices with mappings.
-static bool is_mapped(const struct ledger *ledger, const struct name *driver) {
+void driver_note_mapped(struct ledger *ledger, const struct name *driver) {
+    struct mapped_drivers *mapped = &ledger->mapped;
+    for (size_t i = 0; i < mapped->count; i++)
+        if (mapped->names[i] == driver) return;
+    if (mapped->count < MAPPED_DRIVERS_MAX)
+        mapped->names[mapped->count++] = name_share(driver);
+    else
+        mapped->more = true;
+}
+
+bool driver_was_mapped(const struct ledger *ledger, const struct name *driver) {
+    for (size_t i = 0; i < ledger->mapped.count; i++)
+        if (ledger->mapped.names[i] == driver) return true;
     size_t bucket = 0;
-    for (struct link *link = index_each(&ledger->pools, &bucket, NULL); link != NULL;
-         link = index_each(&ledger->pools, &bucket, link)) {
+    for (struct link *link = ledger->mapped.more ? index_each(&ledger->pools, &bucket, NULL) : NULL;
+         link != NULL; link = index_each(&ledger->pools, &bucket, link)) {
         const struct pool_entry *pool = LINK_OWNER(link, struct pool_entry, by_key);
         if (pool->group->driver == driver && pool->had_mappings) return true;
     }
@@ -82,7 +93,7 @@ static bool is_mapped(const struct ledger *ledger, const struct name *driver) {
 enum view_answer answer_driver_is_mapped(const void *state, struct text driver, bool *ret_mapped) {
     const struct ledger *ledger = state;
     const struct name *name = name_of(ledger, driver);
-    bool mapped = name != NULL && is_mapped(ledger, name);
+    bool mapped = name != NULL && driver_was_mapped(ledger, name);
     if (!mapped && !ledger->kinds[KIND_RESOURCE_SLICE].synced) return VIEW_NOT_SYNCED;
     *ret_mapped = mapped;
     return VIEW_KNOWN;
@@ -91,7 +102,7 @@ enum view_answer answer_driver_is_mapped(const void *state, struct text driver, 
 bool class_is_gated(const struct ledger *ledger, const struct class_entry *class_entry) {
     if (ledger->policy != NULL && has_text(&ledger->policy->policy.gated_classes, class_entry->name->text))
         return true;
-    return class_entry->driver != ledger->empty && is_mapped(ledger, class_entry->driver);
+    return class_entry->driver != ledger->empty && driver_was_mapped(ledger, class_entry->driver);
 }
 
 enum view_answer answer_device_class(const void *state, struct text name, struct view_class *ret_class) {

@@ -81,6 +81,13 @@ static void record(const struct view *view, const struct view_run *run, const st
                  TEXT("it ends within seconds; the scheduler then tries again"));
 }
 
+// The resourceclaim controller reserves claims for Pods that are on their node already; denied, it would try
+// again for a quarter of an hour.
+static bool is_for_bound_pod(const struct review *review, const struct claim_write *write) {
+    return !write->allocates && user_is_controller(review->user_name) &&
+           !text_equal(review->user_name, TEXT("system:kube-scheduler"));
+}
+
 static void run_view_rules(const struct view *view, void *context) {
     struct view_run *run = context;
     size_t first = run->findings->count;
@@ -91,7 +98,7 @@ static void run_view_rules(const struct view *view, void *context) {
     run->input->view = NULL;
     if (!adds) return;
     run->pod_unknown = write.consumer_uid.len > 0 && !write.pod_known;
-    if (claim_write_is_later(&write)) soften(run->findings, first);
+    if (claim_write_is_later(&write) || is_for_bound_pod(run->review, &write)) soften(run->findings, first);
     record(view, run, &write);
 }
 

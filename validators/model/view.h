@@ -209,7 +209,7 @@ struct view_table {
     enum view_answer (*pod)(const void *state, struct text uid, struct arena *arena,
                             struct view_pod *ret_pod);
     // The live Pods, other than this one, that a claim is reserved for.
-    enum view_answer (*consumers)(const void *state, struct text claim_uid, struct text without_pod,
+    enum view_answer (*consumers)(const void *state, const struct object_meta *claim, struct text without_pod,
                                   struct arena *arena, struct view_consumer_list *ret_consumers);
     // What would be overdrawn if this allocation were made for a Pod (may be empty) on a node.
     enum view_answer (*shortages)(const void *state, const struct resource_claim *claim, struct text pod_uid,

@@ -40,7 +40,7 @@ void rule_claim_shared(const struct rule_input *input, struct finding_list *find
     struct claim_write write;
     struct view_consumer_list consumers = {NULL, 0};
     if (!claim_write_of(input, &write) || write.consumer_count == 0 || !write.pod_known) return;
-    if (VIEW_ASK(input->view, consumers, write.claim->metadata.uid, write.consumer_uid, input->arena,
+    if (VIEW_ASK(input->view, consumers, &write.claim->metadata, write.consumer_uid, input->arena,
                  &consumers) != VIEW_KNOWN)
         return;
     struct text node = write.pod.node.len > 0 ? write.pod.node : write.node;
