@@ -14,6 +14,7 @@
 #include "server/cli/command.h"
 #include "server/cli/options.h"
 #include "server/cli/serve_feed.h"
+#include "server/cli/serve_operate.h"
 #include "server/config/bounds.h"
 #include "server/config/settings.h"
 #include "server/http/server.h"
@@ -38,6 +39,7 @@ struct serve {
     struct health health;
     struct collectors collectors;
     struct serve_feed feed;
+    struct serve_operate operate;
     struct http_server *server;
     struct file_watch *config_watch;
     _Atomic bool reload_wanted;
@@ -200,13 +202,16 @@ static bool start(struct serve *serve, struct fault *fault) {
     return start_certificates(serve, fault) &&
            (!serve->settings.enable_client_verification ||
             new_verifier(&serve->settings, &serve->verifier, fault)) &&
-           start_judge(serve, fault) && start_feed(serve, fault) && start_http(serve, fault) &&
+           start_judge(serve, fault) && start_feed(serve, fault) &&
+           serve_operate_start(&serve->operate, &serve->settings, &serve->feed, &serve->collectors, fault) &&
+           start_http(serve, fault) &&
            start_config_watch(serve, fault);
 }
 
 static void stop(struct serve *serve) {
     file_watch_free(serve->config_watch);
     http_server_free(serve->server);
+    serve_operate_stop(&serve->operate);
     serve_feed_stop(&serve->feed);
     client_verifier_free(serve->verifier);
     client_verifier_free(serve->retired_verifier);

@@ -126,8 +126,8 @@ static int take_version(void *context, struct text version) {
     return minor;
 }
 
-static bool load_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
-                            struct fault *fault) {
+bool serve_feed_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
+                          struct fault *fault) {
     if (settings->kubeconfig[0] != '\0')
         return kubeconfig_load(settings->kubeconfig, settings->context, ret_config, fault) ||
                fault_wrap(fault, "--kubeconfig");
@@ -148,7 +148,7 @@ static bool start_kube(struct serve_feed *feed, const struct serve_settings *set
                                    .state = &feed->state};
     if (getrandom(&options.seed, sizeof options.seed, 0) != (ssize_t)sizeof options.seed)
         return fault_set(fault, FAULT_IO, "no random numbers: %s", strerror(errno));
-    return load_kubeconfig(settings, &options.config, fault) && kube_new(&options, &feed->kube, fault);
+    return serve_feed_kubeconfig(settings, &options.config, fault) && kube_new(&options, &feed->kube, fault);
 }
 
 static bool start_dirfeed(struct serve_feed *feed, const struct serve_settings *settings,

@@ -7,6 +7,7 @@
 #include "server/cli/serve_ledger.h"
 #include "server/config/settings.h"
 #include "server/feed/feed_state.h"
+#include "server/feed/kubeconfig.h"
 #include "server/http/exposition.h"
 #include "server/http/health.h"
 #include "server/ledger/store.h"
@@ -35,6 +36,11 @@ struct serve_feed {
 bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, struct gate *gate,
                       struct health *health, struct collectors *collectors, struct fault *fault)
     __attribute__((warn_unused_result));
+
+// What it does: how --feed kube reaches its API server. Owner: the caller, kubeconfig_release. Errors:
+// FAULT_USAGE, FAULT_IO.
+bool serve_feed_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
+                          struct fault *fault) __attribute__((warn_unused_result));
 
 // Ends the feed, then the store. The gate must not be asked any more. A zeroed one is allowed.
 void serve_feed_stop(struct serve_feed *feed);

@@ -19,6 +19,7 @@ void api_release(struct api *api) {
 static const char *content_type(enum api_method method) {
     switch (method) {
     case API_MERGE_PATCH: return "Content-Type: application/merge-patch+json";
+    case API_STRATEGIC_PATCH: return "Content-Type: application/strategic-merge-patch+json";
     case API_JSON_PATCH: return "Content-Type: application/json-patch+json";
     default: return "Content-Type: application/json";
     }
@@ -27,7 +28,7 @@ static const char *content_type(enum api_method method) {
 static bool set_method(struct api *api, enum api_method method, struct text body) {
     static const char *const verbs[] = {
         [API_GET] = "GET",           [API_POST] = "POST",        [API_PUT] = "PUT",
-        [API_MERGE_PATCH] = "PATCH", [API_JSON_PATCH] = "PATCH", [API_DELETE] = "DELETE",
+        [API_MERGE_PATCH] = "PATCH", [API_STRATEGIC_PATCH] = "PATCH", [API_JSON_PATCH] = "PATCH", [API_DELETE] = "DELETE",
     };
     CURL *easy = api->call.easy;
     if (method == API_GET) return true;

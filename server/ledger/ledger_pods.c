@@ -2,6 +2,7 @@
 // Pods: what they ask for, which claims they use, and what their status says of them.
 #include "server/ledger/pod_requests.h"
 #include "server/ledger/state.h"
+#include "server/ledger/waiting.h"
 
 #define POD_MEMORY_BYTES ((size_t)16 * 1024 * 1024) // taking one Pod apart may need so much
 
@@ -51,6 +52,7 @@ static void pod_free(struct ledger *ledger, struct pod_entry *pod) {
 }
 
 static void pod_unlink(struct ledger *ledger, struct pod_entry *pod) {
+    waiting_leave(ledger, pod);
     if (pod->node != NULL) {
         if (pod->node_next != NULL) pod->node_next->node_previous = pod->node_previous;
         if (pod->node_previous != NULL)
@@ -207,6 +209,7 @@ static struct pod_entry *pod_new(struct ledger *ledger, const struct pod *object
     struct arena arena;
     arena_init(&arena, POD_MEMORY_BYTES);
     pod->live = !text_equal(object->phase, TEXT("Succeeded")) && !text_equal(object->phase, TEXT("Failed"));
+    pod->gated = waiting_has_gate(object);
     pod->namespace = take(ledger, object->metadata.namespace);
     pod->name = take(ledger, object->metadata.name);
     pod->uid = take(ledger, object->metadata.uid);
@@ -250,6 +253,7 @@ static void commit_pod(struct ledger *ledger, struct pod_entry *pod, struct pod_
         pod->node->pods = pod;
         node_touch(ledger, pod->node);
     }
+    waiting_enter(ledger, pod);
     place_claims_of(ledger, pod->uid);
     pod_free(ledger, known);
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joining operator, feed and metrics.
+#include "server/cli/serve_operate.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define NAMESPACE_FILE KUBECONFIG_SERVICE_ACCOUNT "/namespace"
+
+// ---- metrics
+
+static void collect_writes(const struct operator_facts *facts, struct exposition *out) {
+    exposition_family(out, "drawbridge_writes_total", "counter",
+                      "Writes to the API server by resource and result.");
+    for (int i = 0; i < WRITE_KIND_COUNT; i++) {
+        struct exposition_label labels[] = {{"resource", text_of(write_kind_name((enum write_kind)i))},
+                                            {"result", TEXT("succeeded")}};
+        exposition_count(out, "drawbridge_writes_total", labels, 2, facts->written[i]);
+        labels[1].value = TEXT("failed");
+        exposition_count(out, "drawbridge_writes_total", labels, 2, facts->failed[i]);
+    }
+    exposition_family(out, "drawbridge_leader", "gauge", "Whether this replica writes.");
+    exposition_count(out, "drawbridge_leader", NULL, 0, facts->leads);
+    exposition_family(out, "drawbridge_taint_rules_served", "gauge",
+                      "Whether the API server serves DeviceTaintRules, as far as this replica asked.");
+    exposition_count(out, "drawbridge_taint_rules_served", NULL, 0, facts->taints_served);
+    exposition_family(out, "drawbridge_taint_rules", "gauge", "DeviceTaintRules of ours.");
+    exposition_count(out, "drawbridge_taint_rules", NULL, 0, facts->taint_rule_count);
+    exposition_family(out, "drawbridge_gates_removed_total", "counter",
+                      "Pods whose scheduling gate was removed.");
+    exposition_count(out, "drawbridge_gates_removed_total", NULL, 0, facts->gates_removed_count);
+    exposition_family(out, "drawbridge_events_dropped_total", "counter",
+                      "Events that were not written, by reason.");
+    struct exposition_label label = {"reason", TEXT("full")};
+    exposition_count(out, "drawbridge_events_dropped_total", &label, 1, facts->events_dropped_count);
+    label.value = TEXT("repeated");
+    exposition_count(out, "drawbridge_events_dropped_total", &label, 1, facts->events_suppressed_count);
+}
+
+static void collect(void *state, struct exposition *out) {
+    static const char *const scopes[] = {"cluster", "driver", "node", "namespace"};
+    struct operator_facts facts;
+    operator_facts(((struct serve_operate *)state)->operator, & facts);
+    exposition_family(out, "drawbridge_ledger_states", "gauge", "Nodes by the state of their ledger.");
+    for (int i = 0; i <= FRESHNESS_UNMAPPED; i++) {
+        struct exposition_label label = {"state", text_of(freshness_name((enum freshness)i))};
+        exposition_count(out, "drawbridge_ledger_states", &label, 1, facts.states[i]);
+    }
+    exposition_family(out, "drawbridge_held_pods", "gauge", "Pods that are held, by step.");
+    struct exposition_label step = {"step", TEXT("taint")};
+    exposition_count(out, "drawbridge_held_pods", &step, 1, facts.held_by_taint);
+    step.value = TEXT("gate");
+    exposition_count(out, "drawbridge_held_pods", &step, 1, facts.held_by_gate);
+    exposition_family(out, "drawbridge_frozen", "gauge", "Freezes in force, by what they freeze.");
+    for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+        struct exposition_label label = {"scope", text_of(scopes[i])};
+        exposition_count(out, "drawbridge_frozen", &label, 1, facts.frozen[i]);
+    }
+    collect_writes(&facts, out);
+}
+
+// ---- start and end
+
+static void lease_namespace(char ret_namespace[LEADER_NAMESPACE_BYTES]) {
+    const char *variable = getenv("POD_NAMESPACE");
+    snprintf(ret_namespace, LEADER_NAMESPACE_BYTES, "%s", variable == NULL ? "" : variable);
+    if (ret_namespace[0] != '\0') return;
+    FILE *file = fopen(NAMESPACE_FILE, "re");
+    if (file != NULL && fgets(ret_namespace, (int)LEADER_NAMESPACE_BYTES, file) != NULL)
+        ret_namespace[strcspn(ret_namespace, "\n")] = '\0';
+    if (file != NULL) fclose(file);
+    if (ret_namespace[0] == '\0') snprintf(ret_namespace, LEADER_NAMESPACE_BYTES, "default");
+}
+
+// A name for people, and a number so that two of one name are two.
+static void replica_identity(char ret_identity[LEADER_IDENTITY_BYTES]) {
+    const char *variable = getenv("POD_NAME");
+    char host[65] = "drawbridge";
+    uint32_t number = 0;
+    if (variable != NULL && variable[0] != '\0')
+        snprintf(host, sizeof host, "%s", variable);
+    else
+        (void)gethostname(host, sizeof host - 1);
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) number = (uint32_t)getpid();
+    snprintf(ret_identity, LEADER_IDENTITY_BYTES, "%s_%08x", host, number);
+}
+
+bool serve_operate_start(struct serve_operate *operate, const struct serve_settings *settings,
+                         const struct serve_feed *feed, struct collectors *collectors, struct fault *fault) {
+    char namespace[LEADER_NAMESPACE_BYTES], identity[LEADER_IDENTITY_BYTES];
+    *operate = (struct serve_operate){.collectors = collectors};
+    if (feed->store == NULL) return true;
+    lease_namespace(namespace);
+    replica_identity(identity);
+    struct operator_options options = {
+        .store = feed->store, .minor = &feed->gate->minor, .namespace = namespace, .identity = identity};
+    if (strcmp(settings->feed, "kube") == 0 && !serve_feed_kubeconfig(settings, &options.config, fault))
+        return false;
+    if (!operator_new(&options, &operate->operator, fault)) return false;
+    return collectors_add(collectors, collect, operate) ||
+           fault_set(fault, FAULT_LIMIT, "no room for the operator's metrics");
+}
+
+void serve_operate_stop(struct serve_operate *operate) {
+    if (operate->collectors != NULL) collectors_remove(operate->collectors, operate);
+    operator_free(operate->operator);
+    *operate = (struct serve_operate){.operator= NULL };
+}

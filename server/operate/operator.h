@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that looks after nodes: it surveys the ledger and, on the one replica that leads, writes
+// NodeLedgers, DeviceTaintRules and Events and takes our scheduling gate off Pods that may go on.
+//
+// With a folder as the control plane there is nobody to write to and nobody to lead: the survey feeds the
+// metrics, Events become log lines, and `drawbridge ledger show` shows what a NodeLedger would.
+#ifndef DRAWBRIDGE_OPERATE_OPERATOR_H
+#define DRAWBRIDGE_OPERATE_OPERATOR_H
+
+#include "server/feed/kubeconfig.h"
+#include "server/ledger/report.h"
+#include "server/ledger/store.h"
+#include "server/operate/write_kinds.h"
+
+#define OPERATOR_TICK_MS       250
+#define OPERATOR_NODE_WRITE_MS 10000 // between two writes about one node
+
+struct operator_options {
+    struct store *store;
+    _Atomic int *minor;       // of Kubernetes; may be told late
+    struct kubeconfig config; // taken over, also by a failure; server NULL: a folder
+    const char *namespace;    // of the leader's Lease
+    const char *identity;     // of this replica
+};
+
+// What the metrics show.
+struct operator_facts {
+    bool leads;
+    bool taints_served;
+    size_t taint_rule_count;
+    size_t states[FRESHNESS_UNMAPPED + 1]; // nodes, by state
+    size_t held_by_taint;                  // Pods
+    size_t held_by_gate;
+    size_t frozen[4]; // freezes in force: cluster, driver, node, namespace
+    uint64_t events_dropped_count;
+    uint64_t events_suppressed_count;
+    uint64_t gates_removed_count;
+    uint64_t written[WRITE_KIND_COUNT];
+    uint64_t failed[WRITE_KIND_COUNT];
+};
+
+struct operator;
+
+// What it does: starts the thread. Owner: the caller, operator_free; the store must outlive it. Errors:
+// FAULT_IO, FAULT_MEMORY.
+bool operator_new(struct operator_options *options, struct operator** ret_operator, struct fault *fault)
+    __attribute__((warn_unused_result));
+
+// Gives the Lease back and ends the thread. NULL is allowed.
+void operator_free(struct operator* operator);
+
+// Thread: any.
+void operator_facts(struct operator* operator, struct operator_facts * ret_facts);
+
+#endif

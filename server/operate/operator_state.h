@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the operator share. Internal to them.
+#ifndef DRAWBRIDGE_OPERATE_OPERATOR_STATE_H
+#define DRAWBRIDGE_OPERATE_OPERATOR_STATE_H
+
+#include <pthread.h>
+
+#include "server/operate/event_queue.h"
+#include "server/operate/leader.h"
+#include "server/operate/operator.h"
+#include "server/operate/pictures.h"
+#include "server/operate/survey.h"
+#include "server/operate/taint_plan.h"
+#include "server/operate/writer.h"
+
+#define TAINT_PREFIX_BYTES 48u
+
+struct operator{
+    struct store *store;
+    _Atomic int *minor;
+    bool has_server; // else a folder is the control plane
+    struct writer writer;
+    struct leader leader;
+    bool led; // at the last tick
+    struct pictures pictures;
+    json_t *names; // of the round that runs
+    size_t cursor; // in names
+    size_t rounds; // that are complete since this replica leads
+    bool changed;  // a node stands otherwise than before: plan taints now
+    struct event_queue events;
+    json_t *taints;                        // rules that there are; NULL: not listed
+    char taint_prefix[TAINT_PREFIX_BYTES]; // of the API that serves them; "": not served, or not known
+    bool taints_told;                      // the log says that they are not served
+    int64_t taints_listed_ms, taints_next_ms;
+    int64_t pods_next_ms;
+    int64_t policy_next_ms, prune_next_ms;
+    struct survey_policy policy;
+    struct operator_facts facts; // of the last tick; held with the mutex
+    pthread_t thread;
+    bool thread_runs;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool stop; // held with the mutex
+};
+
+int64_t operator_wall_ms(void);
+
+// Whether this replica may write at this moment. A folder has one replica.
+bool operator_leads(const struct operator* operator);
+
+// ---- operator_nodes.c: the survey, and NodeLedgers
+
+// What it does: looks at the nodes whose turn it is, and at those that changed.
+void operator_survey(struct operator* operator);
+// What it does: writes NodeLedgers that are due, a few at a time.
+void operator_write_nodes(struct operator* operator);
+
+// ---- operator_taints.c
+
+void operator_write_taints(struct operator* operator);
+
+// ---- operator_pods.c: who is held, who may go on
+
+void operator_look_at_pods(struct operator* operator);
+// What it does: Events about what was not merged.
+void operator_tell_rejections(struct operator* operator);
+
+// ---- operator_events.c
+
+void operator_tell(struct operator* operator, const struct event * event);
+// What it does: writes some of the Events that wait.
+void operator_write_events(struct operator* operator);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which Pods without a node are held because no node is fresh for a driver that they need, and which of those
+// with our scheduling gate may go on. Pure: it only asks the ledger.
+#ifndef DRAWBRIDGE_OPERATE_POD_PLAN_H
+#define DRAWBRIDGE_OPERATE_POD_PLAN_H
+
+#include "server/ledger/ledger.h"
+
+#define POD_PLAN_LIMIT 2000u // Pods that are looked at in one go, the newest first
+
+struct pod_verdict {
+    struct text namespace;
+    struct text name;
+    struct text uid;
+    bool gated;         // it has our gate
+    bool held;          // else a gated one may go on
+    struct text driver; // that holds it; empty: its namespace is frozen
+    struct text state;
+    struct text cause;
+    struct text claim; // of those that it is held for the first one: its name
+    struct text claim_uid;
+};
+
+struct pod_plan {
+    struct pod_verdict *items; // Pods that are held or have the gate
+    size_t count;
+    size_t omitted; // that were not looked at
+};
+
+// What it does: makes the plan. Texts are copies in the arena: they outlive the ledger's next change. With
+// gates switched off by policy every gated Pod may go on. Errors: false, arena poisoned.
+bool pod_plan_make(const struct ledger *ledger, struct arena *arena, struct pod_plan *ret_plan)
+    __attribute__((warn_unused_result));
+
+#endif

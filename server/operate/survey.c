@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each question is one short hold of the store.
+#include "server/operate/survey.h"
+
+#include <stdlib.h>
+
+#include "server/ledger/clock.h"
+
+// ---- names
+
+struct names_question {
+    json_t *names;
+};
+
+static void ask_names(struct ledger *ledger, void *context) {
+    struct names_question *question = context;
+    struct text_list names;
+    struct arena arena;
+    arena_init(&arena, SURVEY_MEMORY_BYTES);
+    bool fine = ledger_nodes(ledger, &arena, &names);
+    if (fine) question->names = json_array();
+    for (size_t i = 0; fine && i < names.count; i++)
+        fine =
+            json_array_append_new(question->names, json_stringn(names.items[i].ptr, names.items[i].len)) == 0;
+    arena_release(&arena);
+    if (fine) return;
+    json_decref(question->names);
+    question->names = NULL;
+}
+
+json_t *survey_names(struct store *store) {
+    struct names_question question = {.names = NULL};
+    store_with_ledger(store, ask_names, &question);
+    return question.names;
+}
+
+static void ask_changed(struct ledger *ledger, void *context) {
+    char **name = context;
+    struct text changed = ledger_take_changed_node(ledger);
+    if (changed.len > 0) *name = strndup(changed.ptr, changed.len);
+}
+
+char *survey_changed(struct store *store) {
+    char *name = NULL;
+    store_with_ledger(store, ask_changed, &name);
+    return name;
+}
+
+// ---- a node
+
+struct node_question {
+    struct text name;
+    int minor;
+    enum node_status_extent extent;
+    struct arena arena;
+    struct survey_node node;
+};
+
+// What holds for the whole node (its Lease, a freeze of it) holds for its drivers.
+static void stand_as_node(const struct view *view, struct text node, struct driver_report *driver,
+                          struct arena *arena) {
+    struct view_standing standing;
+    if (VIEW_ASK(view, standing, node, driver->driver, arena, &standing) != VIEW_KNOWN || standing.fresh)
+        return;
+    for (int state = FRESHNESS_UNMAPPED - 1; state > (int)driver->state; state--) {
+        if (!text_equal(standing.state, text_of(freshness_name((enum freshness)state)))) continue;
+        driver->state = (enum freshness)state;
+        driver->cause = standing.cause;
+        driver->since_ms = 0;
+    }
+}
+
+static json_t *text_value(struct text text) {
+    return json_stringn(text.ptr == NULL ? "" : text.ptr, text.len);
+}
+
+static json_t *divergence_list(const struct divergence_report_list *list) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++) {
+        const struct divergence_report *one = &list->items[i];
+        size_t slash = text_find(one->pod, '/', 0);
+        if (!one->settled) continue;
+        json_t *entry = json_pack(
+            "{s:o, s:o, s:o, s:o, s:o, s:s}", "namespace", text_value(text_slice(one->pod, 0, slash)), "pod",
+            text_value(text_slice(one->pod, slash + 1, one->pod.len)), "podUID", text_value(one->pod_uid),
+            "claim", text_value(one->claim), "claimUID", text_value(one->claim_uid), "class", one->class);
+        if (entry != NULL) json_array_append_new(array, entry);
+    }
+    return array;
+}
+
+static void ask_node(struct ledger *ledger, void *context) {
+    struct node_question *question = context;
+    struct node_report report;
+    struct view view = ledger_view(ledger);
+    if (!ledger_node_report(ledger, question->name, false, &question->arena, &report)) return;
+    for (size_t i = 0; i < report.drivers.count; i++)
+        stand_as_node(&view, question->name, &report.drivers.items[i], &question->arena);
+    question->node.known = report.known;
+    question->node.status = node_status_of(&report, question->minor, question->extent, &question->arena);
+    question->node.divergences = divergence_list(&report.divergence);
+}
+
+bool survey_node(struct store *store, const char *name, int minor, enum node_status_extent extent,
+                 struct survey_node *ret_node) {
+    struct node_question question = {.name = text_of(name), .minor = minor, .extent = extent};
+    arena_init(&question.arena, SURVEY_MEMORY_BYTES);
+    store_with_ledger(store, ask_node, &question);
+    arena_release(&question.arena);
+    if (question.node.status == NULL || question.node.divergences == NULL) {
+        survey_node_release(&question.node);
+        return false;
+    }
+    *ret_node = question.node;
+    return true;
+}
+
+void survey_node_release(struct survey_node *node) {
+    json_decref(node->status);
+    json_decref(node->divergences);
+    *node = (struct survey_node){.known = false};
+}
+
+bool survey_is_synced(const json_t *status) {
+    const char *state = json_string_value(json_object_get(status, "state"));
+    return state != NULL && strcmp(state, "NotSynced") != 0;
+}
+
+// ---- the policy
+
+struct policy_question {
+    int64_t wall_ms;
+    struct survey_policy *policy;
+};
+
+static void ask_policy(struct ledger *ledger, void *context) {
+    const struct policy_question *question = context;
+    struct view view = ledger_view(ledger);
+    const struct ledger_policy *policy = view.table->policy(view.state);
+    if (policy == NULL) return;
+    question->policy->hold_taint = !policy->hold_taint.set || policy->hold_taint.value;
+    for (size_t i = 0; i < policy->freezes.count; i++) {
+        const struct freeze *freeze = &policy->freezes.items[i];
+        int64_t end_ms;
+        size_t scope = freeze->cluster ? 0 : freeze->driver.len > 0 ? 1 : freeze->node.len > 0 ? 2 : 3;
+        bool over = time_read_ms(freeze->expires, &end_ms) && end_ms <= question->wall_ms;
+        ++*(over ? &question->policy->expired : &question->policy->frozen[scope]);
+    }
+}
+
+void survey_policy(struct store *store, int64_t wall_ms, struct survey_policy *ret_policy) {
+    *ret_policy = (struct survey_policy){.hold_taint = true};
+    struct policy_question question = {wall_ms, ret_policy};
+    store_with_ledger(store, ask_policy, &question);
+}
+
+// ---- Pods
+
+struct pods_question {
+    struct arena *arena;
+    struct pod_plan *plan;
+    bool fine;
+};
+
+static void ask_pods(struct ledger *ledger, void *context) {
+    struct pods_question *question = context;
+    question->fine = pod_plan_make(ledger, question->arena, question->plan);
+}
+
+bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_plan) {
+    struct pods_question question = {.arena = arena, .plan = ret_plan};
+    store_with_ledger(store, ask_pods, &question);
+    return question.fine;
+}
+
+// ---- rejections
+
+static void ask_rejections(struct ledger *ledger, void *context) {
+    json_t **ret_list = context;
+    struct rejection_report_list list;
+    struct arena arena;
+    arena_init(&arena, SURVEY_MEMORY_BYTES);
+    if (ledger_rejections(ledger, &arena, &list)) *ret_list = json_array();
+    for (size_t i = 0; *ret_list != NULL && i < list.count; i++) {
+        const struct rejection_report *one = &list.items[i];
+        json_t *entry = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "rule", one->rule,
+                                  "namespace", text_value(one->namespace), "name", text_value(one->name),
+                                  "uid", text_value(one->uid), "driver", text_value(one->driver), "pool",
+                                  text_value(one->pool), "device", text_value(one->device), "otherUID",
+                                  text_value(one->other_uid), "count", (json_int_t)one->count);
+        if (entry != NULL) json_array_append_new(*ret_list, entry);
+    }
+    arena_release(&arena);
+}
+
+json_t *survey_rejections(struct store *store) {
+    json_t *list = NULL;
+    store_with_ledger(store, ask_rejections, &list);
+    return list;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks into the ledger, one node at a time, and brings out copies: whoever plans and writes does so without
+// holding the store.
+#ifndef DRAWBRIDGE_OPERATE_SURVEY_H
+#define DRAWBRIDGE_OPERATE_SURVEY_H
+
+#include <jansson.h>
+
+#include "server/ledger/store.h"
+#include "server/operate/node_status.h"
+#include "server/operate/pod_plan.h"
+
+#define SURVEY_MEMORY_BYTES ((size_t)64 * 1024 * 1024)
+
+// What it does: the names of all nodes, sorted, as JSON strings. Owner: the caller. Errors: NULL, memory.
+json_t *survey_names(struct store *store);
+
+// What it does: the name of a node that changed since it was asked last; NULL when there is none. Owner: the
+// caller, free.
+char *survey_changed(struct store *store);
+
+// A node as it stands.
+struct survey_node {
+    bool known;          // the Node object is there
+    json_t *status;      // NodeLedger.status; each driver stands as the node lets it stand
+    json_t *divergences; // settled ones: {namespace, pod, podUID, claim, claimUID, class}
+};
+
+// What it does: one node. Owner: the caller, survey_node_release. Errors: false when there is no such node,
+// or memory ran out.
+bool survey_node(struct store *store, const char *name, int minor, enum node_status_extent extent,
+                 struct survey_node *ret_node) __attribute__((warn_unused_result));
+void survey_node_release(struct survey_node *node);
+
+// What the policy says about the writers.
+struct survey_policy {
+    bool hold_taint;
+    size_t frozen[4]; // freezes in force: cluster, driver, node, namespace
+    size_t expired;   // that are still written down
+};
+void survey_policy(struct store *store, int64_t wall_ms, struct survey_policy *ret_policy);
+
+// What it does: the plan for Pods without a node. Owner: the arena. Errors: false, memory.
+bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_plan)
+    __attribute__((warn_unused_result));
+
+// What it does: what was not merged, newest last: {rule, namespace, name, uid, driver, pool, device,
+// otherUID, count}. Owner: the caller. Errors: NULL, memory.
+json_t *survey_rejections(struct store *store);
+
+// Whether everything that is needed for a verdict has been listed.
+bool survey_is_synced(const json_t *status);
+
+#endif
