@@ -15,6 +15,9 @@ setup_file() {
     eval "$(cluster env)"
     eventually 30 k get namespace default
     eventually 30 k get namespace kube-node-lease
+    TLS_DIR=$BATS_FILE_TMPDIR/tls
+    export TLS_DIR
+    "$DRAWBRIDGE" certs issue --dir "$TLS_DIR" --host localhost --host 127.0.0.1 >/dev/null
 }
 
 teardown_file() { cluster down; }
@@ -140,8 +143,8 @@ YAML
 }
 
 @test "rights that are missing are named, and used once they are there" {
-    "$DRAWBRIDGE" serve --bind-address 127.0.0.1 --port 0 --status-bind-address 127.0.0.1:0 --tls-cert-file "$BATS_FILE_TMPDIR/tls/tls.crt" \
-        --tls-private-key-file "$BATS_FILE_TMPDIR/tls/tls.key" --shutdown-delay 0s --logging-format json --feed kube \
+    "$DRAWBRIDGE" serve --bind-address 127.0.0.1 --port 0 --status-bind-address 127.0.0.1:0 --tls-cert-file "$TLS_DIR/tls.crt" \
+        --tls-private-key-file "$TLS_DIR/tls.key" --shutdown-delay 0s --logging-format json --feed kube \
         --kubeconfig "$DRAWBRIDGE_KUBE_DIR/kubeconfigs/narrow" --address-file "$BATS_TEST_TMPDIR/addresses" >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &
     SERVER_PID=$!
     SERVER_LOG=$BATS_TEST_TMPDIR/log
