@@ -105,7 +105,7 @@ static void serve_client(struct control_socket *socket, int fd) {
         .socket = socket, .fd = fd, .deadline_ms = socket_now_ms() + socket->options.answer_ms};
     struct fault fault = {0};
     char buffer[CONTROL_REQUEST_BYTES];
-    size_t len;
+    size_t len = 0;
     json_error_t wrong;
     json_t *request = NULL;
     bool fine = read_request(&answer, buffer, &len, &fault);

@@ -121,7 +121,7 @@ static bool take_answer(int fd, bool (*receive)(void *context, struct text line,
 bool control_call(const char *folder, struct text request,
                   bool (*receive)(void *context, struct text line, struct fault *fault), void *context,
                   struct fault *fault) {
-    int fd;
+    int fd = -1;
     if (!reach(folder, &fd, fault)) return false;
     bool fine = send_request(fd, request, fault) && take_answer(fd, receive, context, fault);
     close(fd);
