@@ -266,7 +266,7 @@ enum ledger_outcome pod_apply(struct ledger *ledger, const struct ledger_event *
     if (outcome == LEDGER_REPEATED && known != NULL) known->list_round = ledger->kinds[KIND_POD].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
-        if (known == NULL) return LEDGER_REPEATED;
+        if (known == NULL) return gone_unseen(ledger, event);
         if (!tombstone_add(ledger, known->uid, event->resource_version)) return LEDGER_FAILED;
         pod_remove(ledger, known);
         return LEDGER_APPLIED;
@@ -289,6 +289,8 @@ void pod_sweep(struct ledger *ledger, uint64_t list_round) {
     while (link != NULL) {
         struct pod_entry *pod = LINK_OWNER(link, struct pod_entry, by_name);
         link = index_each(&ledger->pods, &bucket, link);
-        if (pod->list_round != list_round) pod_remove(ledger, pod);
+        if (pod->list_round == list_round) continue;
+        swept(ledger, pod->uid, pod->resource_version);
+        pod_remove(ledger, pod);
     }
 }
