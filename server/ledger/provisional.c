@@ -38,7 +38,7 @@ static void forget(struct ledger *ledger, struct pending_claim *claim) {
     *(claim->previous == NULL ? &all->oldest : &claim->previous->next) = claim->next;
     *(claim->next == NULL ? &all->newest : &claim->next->previous) = claim->previous;
     index_remove(&all->by_claim, &claim->by_claim);
-    index_remove(&all->by_pod, &claim->by_pod);
+    if (claim->pod->text.len > 0) index_remove(&all->by_pod, &claim->by_pod);
     for (size_t i = 0; i < claim->device_count; i++)
         index_remove(&all->by_device, &claim->devices[i].by_device);
     all->device_count -= claim->device_count;
@@ -122,7 +122,8 @@ bool ledger_let_in(struct ledger *ledger, const struct resource_claim *source, i
     all->newest = claim;
     all->device_count += claim->device_count;
     index_insert(&all->by_claim, &claim->by_claim, names_hash(ledger->options.seed, &claim->uid, 1));
-    index_insert(&all->by_pod, &claim->by_pod, names_hash(ledger->options.seed, &claim->pod, 1));
+    if (claim->pod->text.len > 0)
+        index_insert(&all->by_pod, &claim->by_pod, names_hash(ledger->options.seed, &claim->pod, 1));
     return true;
 }
 

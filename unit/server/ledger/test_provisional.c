@@ -60,7 +60,7 @@ static struct object *claim_of(struct rig *rig, const char *uid, const char *dev
 
 static bool let_in(struct rig *rig, const char *uid, const char *device, bool admin, int old_version) {
     return ledger_let_in(rig->ledger, &claim_of(rig, uid, device, admin, old_version)->claim, old_version,
-                         true, TEXT("pod"), TEXT("node"));
+                         true, text_of(uid), TEXT("node"));
 }
 
 static void see(struct rig *rig, enum event_type type, const char *uid, const char *device, int version) {
@@ -168,7 +168,7 @@ Test(provisional, there_is_a_bound) {
     for (unsigned i = 0; i < PROVISIONAL_MAX; i++) {
         snprintf(uid, sizeof uid, "c-%u", i);
         if (i % 1024 == 0) arena_clear(&rig.arena);
-        cr_assert(let_in(&rig, uid, "y", false, 5));
+        cr_assert(let_in(&rig, uid, uid, false, 5));
     }
     cr_assert_not(let_in(&rig, "last", "x", false, 5));
     HOLDERS(&rig, "");
