@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# The ledger of a running server, its journal and its export: they agree, whatever ends the server.
+
+load ../lib/helpers
+
+setup() {
+    CLUSTER=$BATS_TEST_TMPDIR/cluster
+    LEDGER=$BATS_TEST_TMPDIR/ledger
+    cp -r "$REPO/server/sample/cluster" "$CLUSTER"
+}
+
+teardown() {
+    [ -z "${SERVER_PID:-}" ] || stop_drawbridge
+}
+
+serve_cluster() {
+    start_drawbridge --kubernetes-version 1.36 --feed "dir:$CLUSTER" --ledger-dir "$LEDGER"
+}
+
+ledger() {
+    local command=$1
+    shift
+    "$DRAWBRIDGE" ledger "$command" --ledger-dir "$LEDGER" "$@"
+}
+
+# A difference between two sources shows as text and code.
+expect_agreement() {
+    ledger export >"$BATS_TEST_TMPDIR/export.jsonl"
+    run -0 ledger diff live journal -o json
+    expect_equal "$output" '{"differences":[]}'
+    run -0 ledger diff live "$BATS_TEST_TMPDIR/export.jsonl" -o json
+    expect_equal "$output" '{"differences":[]}'
+    run -0 ledger diff journal "$BATS_TEST_TMPDIR/export.jsonl"
+    expect_equal "$output" 'no difference'
+}
+
+kill_server() {
+    kill -9 "$SERVER_PID"
+    wait "$SERVER_PID" 2>/dev/null || true
+    unset SERVER_PID
+}
+
+@test "show, export, replay and diff tell of one ledger" {
+    serve_cluster
+    expect_agreement
+    run -0 ledger show -o json
+    expect_equal "$(jq -c '[.nodes[] | .name, .totals.cpu.dra]' <<<"$output")" '["node-a","5","node-b","0"]'
+    local shown=$output
+    run -0 "$DRAWBRIDGE" ledger replay -f "$BATS_TEST_TMPDIR/export.jsonl" -o json
+    expect_equal "$(jq -cS '[.nodes[] | {name, totals, numa}]' <<<"$output")" "$(jq -cS '[.nodes[] | {name, totals, numa}]' <<<"$shown")"
+    run -0 ledger show --node node-b
+    expect_in "$output" "node-b: Fresh" "ALLOCATABLE"
+    expect_not_in "$output" "node-a"
+    run -3 ledger show --node node-c
+    expect_in "$output" 'there is no node "node-c"'
+    expect_equal "$(stat -c %a "$LEDGER/drawbridge.sock" "$LEDGER/journal.db" | sort -u)" 600
+}
+
+@test "a difference is named by node and path, and ends with 1" {
+    serve_cluster
+    ledger export >"$BATS_TEST_TMPDIR/before.jsonl"
+    rm "$CLUSTER/50-pods.yaml"
+    eventually 20 shows_no_pods
+    run -1 ledger diff "$BATS_TEST_TMPDIR/before.jsonl" live -o json
+    expect_equal "$(jq -c '.differences[] | select(.path == "totals.cpu.ordinary") | [.node, .a, .b]' <<<"$output")" '["node-a","2500m","0"]'
+    expect_agreement
+}
+
+shows_no_pods() {
+    [ "$(ledger show -o json | jq -r '.nodes[] | select(.name == "node-a") | .totals.pods.ordinary')" = 0 ]
+}
+
+@test "without a server: 4, and the journal still tells" {
+    serve_cluster
+    ledger export >"$BATS_TEST_TMPDIR/export.jsonl"
+    kill_server
+    run -4 ledger show
+    expect_in "$output" "no server answers" "ledger replay --ledger-dir"
+    run -4 ledger export
+    run -4 ledger diff live journal
+    run -0 ledger diff journal "$BATS_TEST_TMPDIR/export.jsonl"
+    run -0 ledger replay -o json
+    expect_equal "$(jq -r '.nodes | length' <<<"$output")" 2
+    run -2 "$DRAWBRIDGE" ledger show
+    expect_in "$output" "--ledger-dir is needed"
+    run -2 ledger diff live
+    run -3 ledger diff journal "$BATS_TEST_TMPDIR/none.jsonl"
+}
+
+@test "killed again and again while the cluster changes, it agrees after each start" {
+    local round
+    for round in 1 2 3 4 5; do
+        serve_cluster
+        expect_agreement
+        if [ $((round % 2)) = 1 ]; then
+            mv "$CLUSTER/50-pods.yaml" "$BATS_TEST_TMPDIR/"
+        else
+            mv "$BATS_TEST_TMPDIR/50-pods.yaml" "$CLUSTER/"
+        fi
+        kill_server
+    done
+    serve_cluster
+    expect_agreement
+    run ls "$LEDGER"
+    expect_not_in "$output" "corrupt-"
+}
+
+@test "a damaged journal is set aside, and nothing else changes" {
+    serve_cluster
+    stop_drawbridge
+    # In the text of a row: rows fill their pages from the end.
+    printf 'damage' | dd of="$LEDGER/journal.db" bs=1 seek=$(($(stat -c %s "$LEDGER/journal.db") - 100)) conv=notrunc status=none
+    serve_cluster
+    expect_agreement
+    expect_equal "$(metric drawbridge_journal_set_aside_total)" 1
+    expect_equal "$(find "$LEDGER" -name 'corrupt-*-journal.db' | wc -l)" 1
+    expect_equal "$(jq -r 'select(.logger == "journal") | .msg' "$SERVER_LOG" | grep -c 'set aside')" 1
+}
+
+@test "a second server on the folder is refused and told who is there" {
+    serve_cluster
+    run -3 "$DRAWBRIDGE" serve --bind-address 127.0.0.1 --port 0 --status-bind-address 127.0.0.1:0 \
+        --tls-cert-file "$TLS_DIR/tls.crt" --tls-private-key-file "$TLS_DIR/tls.key" --feed "dir:$CLUSTER" --ledger-dir "$LEDGER"
+    expect_in "$output" "is in use by the process with pid $SERVER_PID"
+    expect_agreement
+}
+
+@test "a journal that cannot be written changes no answer" {
+    serve_cluster
+    rm -rf "$LEDGER"
+    rm "$CLUSTER/50-pods.yaml"
+    # shellcheck disable=SC2153 # start_drawbridge sets it
+    fetch -o /dev/null "$STATUS/readyz"
+    run -0 post "$REPO/server/sample/reviews/slice-memory-500m.json"
+    expect_equal "$(jq -r .response.allowed <<<"$output")" false
+}
