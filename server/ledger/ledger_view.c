@@ -34,6 +34,7 @@ struct view ledger_view(const struct ledger *ledger) {
         .freeze = answer_freeze,
         .standing = answer_standing,
         .pod = answer_pod,
+        .pod_has_claim = answer_pod_has_claim,
         .consumers = answer_consumers,
         .named_claim = answer_named_claim,
         .shortages = answer_shortages,

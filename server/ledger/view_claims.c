@@ -72,6 +72,24 @@ enum view_answer answer_pod(const void *state, struct text uid, struct arena *ar
     return VIEW_KNOWN;
 }
 
+enum view_answer answer_pod_has_claim(const void *state, struct text pod_uid, struct text without_claim,
+                                      bool *ret_has) {
+    const struct ledger *ledger = state;
+    const struct name *uid = pod_uid.len == 0 ? NULL : name_find(&ledger->names, pod_uid);
+    if (uid == NULL) return VIEW_NOT_FOUND;
+    *ret_has = false;
+    for (struct link *link = index_first(&ledger->consumers, names_hash(ledger->options.seed, &uid, 1));
+         link != NULL; link = index_next(link)) {
+        const struct consumer *consumer = LINK_OWNER(link, struct consumer, by_pod);
+        if (consumer->pod_uid == uid && !text_equal(consumer->claim->uid->text, without_claim))
+            *ret_has = true;
+    }
+    for (const struct pending_claim *pending = provisional_of_pod(ledger, uid, NULL); pending != NULL;
+         pending = provisional_of_pod(ledger, uid, pending))
+        if (!text_equal(pending->uid->text, without_claim)) *ret_has = true;
+    return VIEW_KNOWN;
+}
+
 enum view_answer answer_consumers(const void *state, const struct object_meta *metadata,
                                   struct text without_pod, struct arena *arena,
                                   struct view_consumer_list *ret_consumers) {

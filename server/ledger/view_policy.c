@@ -197,26 +197,38 @@ enum view_answer answer_freeze(const void *state, struct text namespace, struct 
 
 // ---- how a driver stands
 
-// The pools of a driver that a node sees; whether there are any. With any_mapped: one has, or had, mappings.
-static bool worsen_by_pools(const struct ledger *ledger, const struct pool_entry *first, bool far,
-                            const struct name *driver, const struct node_entry *node, struct arena *arena,
-                            struct freshness_report *report) {
-    bool found = false;
-    for (const struct pool_entry *pool = first; pool != NULL; pool = far ? pool->far_next : pool->node_next) {
-        if (pool->group->driver != driver || (node != NULL && !pool_concerns(pool, node))) continue;
-        found = true;
-        freshness_worsen(report, freshness_of_pool(ledger, pool->group, node, arena));
-    }
-    return found;
+// The pools of a driver that a node sees, own ones and wide ones. A pool that is gone counts only where the
+// driver has no other: drivers rename their pools.
+struct pool_look {
+    const struct name *driver;
+    const struct node_entry *node;
+    bool found; // some
+    bool lives; // one with slices
+};
+
+static void look_at_pools(const struct ledger *ledger, struct pool_look *look, struct arena *arena,
+                          struct freshness_report *report) {
+    for (int far = 0; far < 2; far++)
+        for (const struct pool_entry *pool = far ? ledger->wide_pools : look->node->pools; pool != NULL;
+             pool = far ? pool->far_next : pool->node_next) {
+            if (pool->group->driver != look->driver || !pool_concerns(pool, look->node)) continue;
+            if (report == NULL) {
+                look->found = true;
+                if (pool->slices != NULL) look->lives = true;
+            } else if (pool->slices != NULL || !look->lives) {
+                freshness_worsen(report, freshness_of_pool(ledger, pool->group, look->node, arena));
+            }
+        }
 }
 
 static struct freshness_report on_node(const struct ledger *ledger, const struct node_entry *node,
                                        const struct name *driver, struct arena *arena, bool *ret_found) {
     struct freshness_report report = freshness_of_node(ledger, node, arena);
     freshness_worsen(&report, freshness_of_driver(ledger, driver, arena));
-    bool own = worsen_by_pools(ledger, node->pools, false, driver, node, arena, &report);
-    bool wide = worsen_by_pools(ledger, ledger->wide_pools, true, driver, node, arena, &report);
-    *ret_found = own || wide;
+    struct pool_look look = {.driver = driver, .node = node};
+    look_at_pools(ledger, &look, arena, NULL);
+    look_at_pools(ledger, &look, arena, &report);
+    *ret_found = look.found;
     return report;
 }
 

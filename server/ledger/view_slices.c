@@ -26,6 +26,13 @@ struct view_mapping_list view_mappings(const struct shape *shape, struct arena *
     return (struct view_mapping_list){items, shape->mapping_count};
 }
 
+// Nothing was heard for so long that what is known of slices may be what was.
+static bool is_silent(const struct ledger *ledger) {
+    int64_t alive_ms = ledger->kinds[KIND_RESOURCE_SLICE].alive_ms;
+    int64_t window_ms = policy_windows(ledger)->watch_ms;
+    return alive_ms > 0 && window_ms > 0 && ledger->now_ms - alive_ms > window_ms;
+}
+
 enum view_answer answer_pool(const void *state, const struct pool_key *key, struct text without_slice,
                              struct pool_state *ret_state) {
     const struct ledger *ledger = state;
@@ -34,7 +41,8 @@ enum view_answer answer_pool(const void *state, const struct pool_key *key, stru
     if (pool == NULL) return VIEW_NOT_FOUND;
     struct pool_state found = {.live_generation = -1,
                                .retired_generation = pool->retired_generation,
-                               .runs_away = pace_runs_away(&pool->pace, ledger->now_ms)};
+                               .runs_away = pace_runs_away(&pool->pace, ledger->now_ms),
+                               .cache_is_silent = is_silent(ledger)};
     for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next) {
         if (text_equal(slice->name->text, without_slice)) continue;
         found.slice_count++;
@@ -189,9 +197,10 @@ static bool add_row(const struct ledger *ledger, const struct row *row, struct a
     return true;
 }
 
-// A row of another node's pool of the same name is another device.
+// A row of another node's pool of the same name is another device. Without a node the device is in a pool
+// that is of no single node.
 static bool is_there(const struct row *row, const struct node_entry *node) {
-    if (node == NULL) return true;
+    if (node == NULL) return row->pool == NULL || row->pool->node == NULL;
     if (row->pool != NULL) return pool_concerns(row->pool, node);
     const struct node_entry *home = claim_home(row->claim);
     return home == NULL || home == node;
@@ -264,6 +273,18 @@ static size_t copies_of(const struct ledger *ledger, const struct pool_group *gr
     return copies;
 }
 
+static bool in_one_of(const struct pool_group *group, const struct name *name, struct arena *arena,
+                      struct device_standing *standing) {
+    for (const struct pool_entry *pool = group->wide; pool != NULL; pool = pool->wide_next) {
+        if (!newest_device(pool, name, arena, &standing->device)) continue;
+        standing->found = standing->complete = true;
+        standing->quarantined = pool->quarantined;
+        standing->generation = standing->device.generation;
+        return true;
+    }
+    return false;
+}
+
 enum view_answer answer_device(const void *state, const struct device_key *key, struct text node,
                                struct arena *arena, struct device_standing *ret_standing) {
     const struct ledger *ledger = state;
@@ -286,6 +307,13 @@ enum view_answer answer_device(const void *state, const struct device_key *key, 
     struct gathered gathered;
     struct pool_entry *pool = NULL;
     const struct name *name = name_find(&ledger->names, key->device);
+    if (place == NULL && group->wide != NULL && group->wide->wide_next != NULL) {
+        // Which of several it is cannot be told yet; it is enough that one of them has the device.
+        if (name == NULL || !in_one_of(group, name, arena, &standing))
+            standing.generation = newest_of(group->wide);
+        *ret_standing = standing;
+        return VIEW_KNOWN;
+    }
     if (group_gather(ledger, group, place, INT64_MAX, &gathered)) {
         standing.generation = gathered.generation;
         standing.complete = gathered.complete;

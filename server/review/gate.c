@@ -95,10 +95,11 @@ static void run_view_rules(const struct view *view, void *context) {
     run->input->view = view;
     bool adds = run->review->subresource.len > 0 && claim_write_of(run->input, &write);
     registry_run_rules(run->input, RULES_VIEW, run->actions, run->findings);
+    bool later = adds && claim_write_is_later(run->input, &write);
     run->input->view = NULL;
     if (!adds) return;
     run->pod_unknown = write.consumer_uid.len > 0 && !write.pod_known;
-    if (claim_write_is_later(&write) || is_for_bound_pod(run->review, &write)) soften(run->findings, first);
+    if (later || is_for_bound_pod(run->review, &write)) soften(run->findings, first);
     record(view, run, &write);
 }
 

@@ -34,6 +34,7 @@ struct pool_state {
     bool disagreed;             // slices of the highest generation name different counts
     int64_t retired_generation; // the highest that ever was
     bool runs_away;             // generations rise faster than one a second, for ten seconds
+    bool cache_is_silent;       // nothing was heard of slices for too long
 };
 
 // What a device takes of its node, per resource.
@@ -208,6 +209,9 @@ struct view_table {
                                  struct view_standing *ret_standing);
     enum view_answer (*pod)(const void *state, struct text uid, struct arena *arena,
                             struct view_pod *ret_pod);
+    // Whether another claim than this one is, or is about to be, reserved for a Pod.
+    enum view_answer (*pod_has_claim)(const void *state, struct text pod_uid, struct text without_claim,
+                                      bool *ret_has);
     // The live Pods, other than this one, that a claim is reserved for.
     enum view_answer (*consumers)(const void *state, const struct object_meta *claim, struct text without_pod,
                                   struct arena *arena, struct view_consumer_list *ret_consumers);

@@ -56,13 +56,12 @@ bool claim_write_of(const struct rule_input *input, struct claim_write *ret_writ
     return write.allocates || write.consumer_count > 0;
 }
 
-bool claim_write_is_later(const struct claim_write *write) {
-    if (!write->pod_known) return false;
-    for (size_t i = 0; i < write->pod.claim_count; i++) {
-        const struct view_pod_claim *other = &write->pod.claims[i];
-        if (other->written && !text_equal(other->uid, write->claim->metadata.uid)) return true;
-    }
-    return false;
+bool claim_write_is_later(const struct rule_input *input, const struct claim_write *write) {
+    bool has = false;
+    // The Pod itself need not be known for that.
+    return VIEW_ASK(input->view, pod_has_claim, write->consumer_uid, write->claim->metadata.uid, &has) ==
+               VIEW_KNOWN &&
+           has;
 }
 
 struct finding *claim_finding(const struct rule_input *input, const struct claim_write *write,

@@ -21,7 +21,7 @@ bool claim_write_of(const struct rule_input *input, struct claim_write *ret_writ
 
 // Whether another claim of the Pod was written for it before: then this write must not be denied, or the Pod
 // would be left with half of what it needs.
-bool claim_write_is_later(const struct claim_write *write);
+bool claim_write_is_later(const struct rule_input *input, const struct claim_write *write);
 
 // What it does: as finding_add, with the claim's UID in the text. The path is status.allocation or
 // status.reservedFor. Owner: the arena.

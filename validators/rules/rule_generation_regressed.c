@@ -15,7 +15,8 @@
 // Reads: spec.driver, spec.pool, spec.nodeName, spec.nodeSelector, spec.allNodes; the live slices of the
 // pool.
 //
-// Default: deny. Policy may set deny, warn, audit or off. While the slices are not known yet, it warns.
+// Default: deny. Policy may set deny, warn, audit or off. While the slices are not known yet, or nothing was
+// heard of them for long, it warns.
 //
 // Source: k8s.io/api v0.36.3 resource/v1/types.go, ResourcePool.Generation; kubernetes v1.36.3
 // pkg/apis/resource/validation/validation.go, ValidateResourceSliceUpdate (generation is not compared).
@@ -46,7 +47,12 @@ void rule_generation_regressed(const struct rule_input *input, struct finding_li
         state.live_slice = input->old->slice.metadata.name;
     }
     if (slice->pool.generation < state.live_generation) {
+        size_t first = findings->count;
+        bool from_cache = input->old == NULL || input->old->slice.pool.generation <= slice->pool.generation;
         say(input, &path, state.live_slice, state.live_generation, findings);
+        // That slice may be gone by now, if nothing was heard for long.
+        for (size_t i = first; state.cache_is_silent && from_cache && i < findings->count; i++)
+            if (findings->items[i].severity == SEVERITY_DENY) findings->items[i].severity = SEVERITY_WARN;
         return;
     }
     if (answer != VIEW_NOT_SYNCED) return;
