@@ -27,8 +27,13 @@ static const char *content_type(enum api_method method) {
 
 static bool set_method(struct api *api, enum api_method method, struct text body) {
     static const char *const verbs[] = {
-        [API_GET] = "GET",           [API_POST] = "POST",        [API_PUT] = "PUT",
-        [API_MERGE_PATCH] = "PATCH", [API_STRATEGIC_PATCH] = "PATCH", [API_JSON_PATCH] = "PATCH", [API_DELETE] = "DELETE",
+        [API_GET] = "GET",
+        [API_POST] = "POST",
+        [API_PUT] = "PUT",
+        [API_MERGE_PATCH] = "PATCH",
+        [API_STRATEGIC_PATCH] = "PATCH",
+        [API_JSON_PATCH] = "PATCH",
+        [API_DELETE] = "DELETE",
     };
     CURL *easy = api->call.easy;
     if (method == API_GET) return true;

@@ -22,7 +22,15 @@ bool api_init(struct api *api, struct kubeconfig *config, int64_t timeout_ms, st
     __attribute__((warn_unused_result));
 void api_release(struct api *api);
 
-enum api_method { API_GET, API_POST, API_PUT, API_MERGE_PATCH, API_STRATEGIC_PATCH, API_JSON_PATCH, API_DELETE };
+enum api_method {
+    API_GET,
+    API_POST,
+    API_PUT,
+    API_MERGE_PATCH,
+    API_STRATEGIC_PATCH,
+    API_JSON_PATCH,
+    API_DELETE
+};
 
 struct api_answer {
     int http_code;

@@ -28,6 +28,11 @@ static void put_time(struct builder *builder, json_t *object, const char *name, 
     put(builder, object, name, json_string(buffer));
 }
 
+static bool is_text(const json_t *value, struct text text) {
+    const char *have = json_string_value(value);
+    return have != NULL && text_equal(text_of(have), text);
+}
+
 static void put_cause(struct builder *builder, json_t *object, struct text cause) {
     size_t len = cause.len < NODE_STATUS_CAUSE ? cause.len : NODE_STATUS_CAUSE;
     while (len > 0 && len < cause.len && ((unsigned char)cause.ptr[len] & 0xc0) == 0x80) len--;
@@ -75,26 +80,63 @@ static json_t *driver_entries(struct builder *builder, const struct driver_repor
     return list;
 }
 
-static json_t *claim_entry(struct builder *builder, const struct row_report *row) {
+// Pools that are only remembered: they have no state.
+static void add_memory(struct builder *builder, json_t *list, const struct node_ledger_driver_list *drivers) {
+    for (size_t i = 0; i < drivers->count; i++) {
+        const struct node_ledger_driver *driver = &drivers->items[i];
+        size_t index;
+        json_t *entry;
+        bool there = false;
+        json_array_foreach(list, index, entry) {
+            there = there || (is_text(json_object_get(entry, "driver"), driver->driver) &&
+                              is_text(json_object_get(entry, "pool"), driver->pool));
+        }
+        if (there || json_array_size(list) >= NODE_STATUS_DRIVERS) continue;
+        entry = json_object();
+        put_text(builder, entry, "driver", driver->driver);
+        put_text(builder, entry, "pool", driver->pool);
+        put(builder, entry, "retiredGeneration",
+            json_integer(driver->retired_generation > 0 ? driver->retired_generation : 0));
+        if (json_array_append_new(list, entry) != 0) builder->failed = true;
+    }
+}
+
+static json_t *overheads(struct builder *builder, const struct overhead_resource_list *list) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count && i < NODE_STATUS_PARTS; i++) {
+        const struct overhead_resource *overhead = &list->items[i];
+        json_t *entry = json_object();
+        put_text(builder, entry, "name", overhead->name);
+        if (overhead->per_pod.set) put_quantity(builder, entry, TEXT("perPod"), overhead->per_pod);
+        if (overhead->per_container.set)
+            put_quantity(builder, entry, TEXT("perContainer"), overhead->per_container);
+        if (json_array_append_new(array, entry) != 0) builder->failed = true;
+    }
+    return array;
+}
+
+static json_t *claim_entry(struct builder *builder, const struct node_ledger_claim *claim) {
     json_t *entry = json_object();
-    put_text(builder, entry, "uid", row->uid);
-    put_text(builder, entry, "namespace", row->namespace);
-    put_text(builder, entry, "name", row->name);
-    put_text(builder, entry, "driver", row->driver);
-    put_text(builder, entry, "pool", row->pool);
-    put_text(builder, entry, "device", row->device);
-    put_text(builder, entry, "shareID", row->share_id);
-    put(builder, entry, "version", json_integer(row->version));
-    put_text(builder, entry, "digest", text_of(row->digest));
-    put(builder, entry, "held", json_boolean(row->held));
-    put(builder, entry, "resources", quantities(builder, &row->resources));
+    put_text(builder, entry, "uid", claim->uid);
+    put_text(builder, entry, "namespace", claim->namespace);
+    put_text(builder, entry, "name", claim->name);
+    put_text(builder, entry, "driver", claim->driver);
+    put_text(builder, entry, "pool", claim->pool);
+    put_text(builder, entry, "device", claim->device);
+    put_text(builder, entry, "shareID", claim->share_id);
+    put(builder, entry, "version", json_integer(claim->version));
+    put_text(builder, entry, "digest", claim->digest);
+    put(builder, entry, "held", json_boolean(claim->held));
+    put(builder, entry, "resources", quantities(builder, &claim->resources));
+    if (claim->overhead.count > 0) put(builder, entry, "overhead", overheads(builder, &claim->overhead));
+    if (claim->numa.set) put(builder, entry, "numa", json_integer(claim->numa.value));
     return entry;
 }
 
-static json_t *claim_entries(struct builder *builder, const struct row_report_list *rows) {
+static json_t *claim_entries(struct builder *builder, const struct node_ledger_claim_list *claims) {
     json_t *list = json_array();
-    for (size_t i = 0; i < rows->count && i < NODE_STATUS_CLAIMS; i++)
-        if (json_array_append_new(list, claim_entry(builder, &rows->items[i])) != 0) builder->failed = true;
+    for (size_t i = 0; i < claims->count && i < NODE_STATUS_CLAIMS; i++)
+        if (json_array_append_new(list, claim_entry(builder, &claims->items[i])) != 0) builder->failed = true;
     return list;
 }
 
@@ -191,10 +233,21 @@ static size_t beyond(size_t count, size_t limit) {
     return count > limit ? count - limit : 0;
 }
 
-json_t *node_status_of(const struct node_report *report, int minor, enum node_status_extent extent,
+static void put_rest(struct builder *builder, json_t *status, json_t *drivers,
+                     const struct node_report *report, const struct node_ledger *memory) {
+    add_memory(builder, drivers, &memory->drivers);
+    put(builder, status, "claims", claim_entries(builder, &memory->claims));
+    put(builder, status, "totals", totals(builder, &report->totals));
+    put(builder, status, "numa", numa(builder, &report->numa));
+    put(builder, status, "omitted",
+        json_integer((json_int_t)(beyond(report->drivers.count, NODE_STATUS_DRIVERS) +
+                                  beyond(memory->claims.count, NODE_STATUS_CLAIMS))));
+}
+
+json_t *node_status_of(const struct node_report *report, const struct node_ledger *memory, int minor,
                        struct arena *arena) {
     struct builder builder = {.arena = arena};
-    json_t *status = json_object();
+    json_t *status = json_object(), *drivers = driver_entries(&builder, &report->drivers);
     put_text(&builder, status, "state", text_of(freshness_name(report->state)));
     struct text cause = joined_causes(&builder, report);
     bool needs_cause = report->state != FRESHNESS_FRESH && report->state != FRESHNESS_UNMAPPED;
@@ -202,16 +255,9 @@ json_t *node_status_of(const struct node_report *report, int minor, enum node_st
     put_time(&builder, status, "since", since_of(report));
     put(&builder, status, "version", json_integer((json_int_t)report->version));
     put(&builder, status, "kubernetesVersion", json_sprintf("1.%d", minor));
-    put(&builder, status, "drivers", driver_entries(&builder, &report->drivers));
+    put(&builder, status, "drivers", drivers);
     put(&builder, status, "summary", summary(&builder, report));
-    if (extent == NODE_STATUS_WHOLE) {
-        put(&builder, status, "claims", claim_entries(&builder, &report->claims));
-        put(&builder, status, "totals", totals(&builder, &report->totals));
-        put(&builder, status, "numa", numa(&builder, &report->numa));
-        put(&builder, status, "omitted",
-            json_integer((json_int_t)(beyond(report->drivers.count, NODE_STATUS_DRIVERS) +
-                                      beyond(report->claims.count, NODE_STATUS_CLAIMS))));
-    }
+    if (memory != NULL && !builder.failed) put_rest(&builder, status, drivers, report, memory);
     if (!builder.failed && !arena->poisoned) return status;
     json_decref(status);
     return NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeLedger.status of a node, made of its report. Pure.
+// NodeLedger.status of a node, made of its report. Pure. The short form is what is compared and planned by:
+// state, drivers and summary.
 #ifndef DRAWBRIDGE_OPERATE_NODE_STATUS_H
 #define DRAWBRIDGE_OPERATE_NODE_STATUS_H
 
@@ -12,15 +13,10 @@
 #define NODE_STATUS_CAUSE   1024u // bytes, as the CRD
 #define NODE_STATUS_PARTS   64u   // resources, NUMA nodes twice as many
 
-// How much of it.
-enum node_status_extent {
-    NODE_STATUS_SHORT, // state, drivers and summary: what is compared and planned by
-    NODE_STATUS_WHOLE, // what is written
-};
-
-// What it does: the status. minor: of Kubernetes, by which it was counted. Owner: the caller; the arena is
-// for what is made in between. Errors: NULL, memory.
-json_t *node_status_of(const struct node_report *report, int minor, enum node_status_extent extent,
+// What it does: the status. memory: what a ledger that starts anew must know of the node; claims are written
+// as it has them; NULL for a short one. minor: of Kubernetes, by which it was counted. Owner: the caller; the
+// arena is for what is made in between. Errors: NULL, memory.
+json_t *node_status_of(const struct node_report *report, const struct node_ledger *memory, int minor,
                        struct arena *arena);
 
 // What it does: a number that changes when something in a status changes that is worth a write. Seconds that

@@ -92,7 +92,7 @@ static void look_at(struct operator* operator, const char * name) {
     int minor = atomic_load_explicit(operator->minor, memory_order_relaxed);
     struct picture *picture = pictures_get(&operator->pictures, name);
     if (picture == NULL) return;
-    if (!survey_node(operator->store, name, minor, NODE_STATUS_SHORT, &node)) return;
+    if (!survey_node(operator->store, name, minor, false, &node)) return;
     picture->seen = true;
     take(operator, picture, &node);
     survey_node_release(&node);
@@ -189,7 +189,7 @@ static void write_status(struct operator* operator, struct picture * picture, js
 static void write_node(struct operator* operator, struct picture * picture) {
     struct survey_node node;
     int minor = atomic_load_explicit(operator->minor, memory_order_relaxed);
-    if (!survey_node(operator->store, picture->name, minor, NODE_STATUS_WHOLE, &node)) return;
+    if (!survey_node(operator->store, picture->name, minor, true, &node)) return;
     const char *state = text_in(node.status, "state");
     bool same = strcmp(state, text_in(picture->status, "state")) == 0;
     note_since(picture, node.status, same);

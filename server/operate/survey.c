@@ -51,7 +51,7 @@ char *survey_changed(struct store *store) {
 struct node_question {
     struct text name;
     int minor;
-    enum node_status_extent extent;
+    bool whole;
     struct arena arena;
     struct survey_node node;
 };
@@ -92,18 +92,20 @@ static json_t *divergence_list(const struct divergence_report_list *list) {
 static void ask_node(struct ledger *ledger, void *context) {
     struct node_question *question = context;
     struct node_report report;
+    struct node_ledger memory;
     struct view view = ledger_view(ledger);
     if (!ledger_node_report(ledger, question->name, false, &question->arena, &report)) return;
+    if (question->whole && !ledger_node_memory(ledger, question->name, &question->arena, &memory)) return;
     for (size_t i = 0; i < report.drivers.count; i++)
         stand_as_node(&view, question->name, &report.drivers.items[i], &question->arena);
     question->node.known = report.known;
-    question->node.status = node_status_of(&report, question->minor, question->extent, &question->arena);
+    question->node.status =
+        node_status_of(&report, question->whole ? &memory : NULL, question->minor, &question->arena);
     question->node.divergences = divergence_list(&report.divergence);
 }
 
-bool survey_node(struct store *store, const char *name, int minor, enum node_status_extent extent,
-                 struct survey_node *ret_node) {
-    struct node_question question = {.name = text_of(name), .minor = minor, .extent = extent};
+bool survey_node(struct store *store, const char *name, int minor, bool whole, struct survey_node *ret_node) {
+    struct node_question question = {.name = text_of(name), .minor = minor, .whole = whole};
     arena_init(&question.arena, SURVEY_MEMORY_BYTES);
     store_with_ledger(store, ask_node, &question);
     arena_release(&question.arena);

@@ -26,10 +26,10 @@ struct survey_node {
     json_t *divergences; // settled ones: {namespace, pod, podUID, claim, claimUID, class}
 };
 
-// What it does: one node. Owner: the caller, survey_node_release. Errors: false when there is no such node,
-// or memory ran out.
-bool survey_node(struct store *store, const char *name, int minor, enum node_status_extent extent,
-                 struct survey_node *ret_node) __attribute__((warn_unused_result));
+// What it does: one node, with what is written of it when `whole`. Owner: the caller, survey_node_release.
+// Errors: false when there is no such node, or memory ran out.
+bool survey_node(struct store *store, const char *name, int minor, bool whole, struct survey_node *ret_node)
+    __attribute__((warn_unused_result));
 void survey_node_release(struct survey_node *node);
 
 // What the policy says about the writers.

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# freeze and resume with a folder of manifests as the control plane.
+
+load ../lib/helpers
+
+setup() {
+    FOLDER=$(mktemp -d "$BATS_FILE_TMPDIR/folder.XXXXXX")
+    cp "$REPO"/server/sample/cluster/*.yaml "$FOLDER"
+}
+
+teardown() { [ -z "${SERVER_PID:-}" ] || stop_drawbridge; }
+
+freeze() { "$DRAWBRIDGE" freeze --feed "dir:$FOLDER" "$@"; }
+resume() { "$DRAWBRIDGE" resume --feed "dir:$FOLDER" "$@"; }
+
+# A new claim of a gated class, as a person would make it.
+review() {
+    jq '.request.userInfo.username = "jane" | .request.dryRun = false | .request.object.spec.devices.requests = [{name: "cpu", exactly: {deviceClassName: "numa-cpus"}}]' \
+        "$REPO/server/sample/reviews/claim-good.json" >"$BATS_TEST_TMPDIR/review.json"
+    post "$BATS_TEST_TMPDIR/review.json" | jq -r '.response | if .allowed then "allowed" else .status.message end'
+}
+frozen_drivers() { [ "$(metric 'drawbridge_frozen{scope="driver"}')" -eq "$1" ]; }
+says() { [[ $(review) == *"$1"* ]]; }
+
+@test "a freeze reaches the server, a resume ends it" {
+    start_drawbridge --feed "dir:$FOLDER"
+    eventually 5 says allowed
+    run -0 freeze --driver cpu.example.com --reason "new firmware" --for 2h
+    expect_in "$output" "driver cpu.example.com is frozen until" "written to ledgerpolicy.yaml"
+    eventually 5 says "new firmware"
+    expect_in "$(review)" "[frozen]"
+    eventually 5 frozen_drivers 1
+    run -0 resume --driver cpu.example.com --reason over
+    eventually 5 says allowed
+}
+
+@test "a freeze survives a restart and ends by itself" {
+    freeze --cluster --reason "short" --for 4s
+    start_drawbridge --feed "dir:$FOLDER"
+    eventually 3 says "short"
+    stop_drawbridge
+    start_drawbridge --feed "dir:$FOLDER"
+    eventually 8 says allowed
+    freeze --node node-a --reason "next" --for 1h
+    grep -q next "$FOLDER/ledgerpolicy.yaml"
+    run -1 grep -q short "$FOLDER/ledgerpolicy.yaml"
+}
+
+@test "the policy is changed where it is; comments and other objects stay" {
+    cat >"$FOLDER/mine.yaml" <<'YAML'
+# Our policy.
+apiVersion: drawbridge.dev/v1alpha1
+kind: LedgerPolicy
+metadata: {name: default}
+spec:
+  # The lease clock is off in the lab.
+  windows: {lease: 0s}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: other} # not ours
+YAML
+    cp "$FOLDER/mine.yaml" "$BATS_TEST_TMPDIR/before"
+    chmod 640 "$FOLDER/mine.yaml"
+    freeze -n team-a --reason r --for 1h
+    resume -n team-a --reason r
+    run -1 diff "$BATS_TEST_TMPDIR/before" "$FOLDER/mine.yaml"
+    [[ $output != *"<"* ]] || fail "lines are gone:" "$output"
+    expect_equal "$(stat -c %a "$FOLDER/mine.yaml")" 640
+    run -0 "$DRAWBRIDGE" check "$FOLDER/mine.yaml"
+    [ ! -e "$FOLDER/ledgerpolicy.yaml" ] || fail "a second policy was made"
+}
+
+@test "what cannot be done changes nothing and says why" {
+    run -1 resume --cluster --reason r
+    expect_in "$output" "the cluster is not frozen; nothing was changed"
+    [ ! -e "$FOLDER/ledgerpolicy.yaml" ] || fail "a policy was made"
+    printf 'apiVersion: drawbridge.dev/v1alpha1\nkind: LedgerPolicy\nmetadata: {name: default}\nspec: {hold: {deny: false}}\n' >"$FOLDER/flow.yaml"
+    cp "$FOLDER/flow.yaml" "$BATS_TEST_TMPDIR/before"
+    run -3 freeze --cluster --reason r --for 1h
+    expect_in "$output" "flow.yaml:4: this form of YAML is not edited in place"
+    cmp "$BATS_TEST_TMPDIR/before" "$FOLDER/flow.yaml"
+    run -3 "$DRAWBRIDGE" freeze --feed "dir:$FOLDER/none" --cluster --reason r --for 1h
+    expect_in "$output" "No such file"
+    run -2 "$DRAWBRIDGE" freeze --feed somewhere --cluster --reason r --for 1h
+    expect_in "$output" "kube or dir:FOLDER"
+    run -2 freeze --cluster --reason r --for soon
+    run -2 freeze --cluster --driver d --reason r --for 1h
+    expect_in "$output" "exactly one of --cluster, --driver, --node and --namespace"
+}
+
+@test "two at a time lose nothing" {
+    local i
+    for i in 1 2 3 4 5 6 7 8; do
+        freeze --node "n$i" --reason r --for 1h >/dev/null 3>&- &
+    done
+    wait
+    expect_equal "$(grep -c 'node: "n' "$FOLDER/ledgerpolicy.yaml")" 8
+}

@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# Operating drawbridge on a real control plane of Kubernetes $KUBERNETES_VERSION (1.36 or 1.37), scheduler included:
+# freeze and resume, NodeLedgers, taint rules, scheduling gates, Events, the leader.
+
+load ../lib/helpers
+
+DRIVER=cpu.example.com
+
+minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
+cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
+k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
+
+mapping() {
+    if [ "$(minor)" = 1.36 ]; then
+        echo "nodeAllocatableResourceMappings: {cpu: {allocationMultiplier: \"2\"}}"
+    else
+        echo "nodeAllocatableResources: {cpu: {mapping: {deviceMultiplier: \"2\"}}}"
+    fi
+}
+
+# slice NODE [GENERATION [COUNT]]
+slice() {
+    cat <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: cpu-$1}
+spec:
+  driver: $DRIVER
+  nodeName: $1
+  pool: {name: $1, generation: ${2:-1}, resourceSliceCount: ${3:-1}}
+  devices:
+  - {name: d0, $(mapping)}
+  - {name: d1, $(mapping)}
+  - {name: d2, $(mapping)}
+YAML
+}
+
+claim() { # NAME [NAMESPACE]
+    cat <<YAML
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: $1, namespace: ${2:-work}}
+spec: {devices: {requests: [{name: cpu, exactly: {deviceClassName: numa-cpus}}]}}
+YAML
+}
+
+pod() { # NAME CLAIM
+    cat <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, namespace: work}
+spec:
+  automountServiceAccountToken: false
+  resourceClaims: [{name: cpu, resourceClaimName: $2}]
+  containers: [{name: c, image: i, resources: {claims: [{name: cpu}]}}]
+YAML
+}
+
+serve() {
+    DRAWBRIDGE_TEST_PORT=${SERVER_PORT:-0} start_drawbridge --feed kube --kubeconfig "$KUBECONFIG"
+    printf '%s\n' "$SERVER_PID" >"$BATS_FILE_TMPDIR/pid"
+    printf '%s\n' "$SERVER_LOG" >"$BATS_FILE_TMPDIR/log"
+    printf '%s\n' "$STATUS" >"$BATS_FILE_TMPDIR/status"
+}
+server_log() { cat "$(cat "$BATS_FILE_TMPDIR/log")"; }
+
+register() {
+    local bundle
+    bundle=$(base64 -w 0 <"$TLS_DIR/ca.crt")
+    k apply -f - <<YAML
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: drawbridge}
+webhooks:
+- name: validate.drawbridge.dev
+  admissionReviewVersions: [v1]
+  sideEffects: NoneOnDryRun
+  timeoutSeconds: 5
+  failurePolicy: Fail
+  clientConfig: {url: "https://localhost:$SERVER_PORT/validate", caBundle: $bundle}
+  rules:
+  - apiGroups: [resource.k8s.io]
+    apiVersions: [v1]
+    operations: [CREATE, UPDATE]
+    resources: [resourceclaims, resourceclaims/status, resourceclaimtemplates]
+    scope: "*"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: drawbridge}
+webhooks:
+- name: mutate.drawbridge.dev
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  timeoutSeconds: 5
+  failurePolicy: Ignore
+  clientConfig: {url: "https://localhost:$SERVER_PORT/mutate", caBundle: $bundle}
+  rules:
+  - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
+YAML
+}
+
+setup_file() {
+    load ../lib/helpers
+    cluster up --with scheduler,controller-manager,kubectl --taint-rules --user narrow --ttl 2400 \
+        --disable-admission-plugins NodeDeclaredFeatureValidator >"$BATS_FILE_TMPDIR/up" 2>&1 ||
+        { cat "$BATS_FILE_TMPDIR/up" >&2; return 1; }
+    eval "$(cluster env)"
+    TLS_DIR=$BATS_FILE_TMPDIR/tls
+    export TLS_DIR
+    k apply -f "$REPO/chart/crds"
+    k wait --for=condition=Established --timeout=30s crd/ledgerpolicies.drawbridge.dev crd/nodeledgers.drawbridge.dev
+    local node
+    for node in node-a node-b; do
+        cluster node "$node" cpu=16 memory=64Gi
+        k patch node "$node" --subresource=status --type=merge -p '{"status":{"declaredFeatures":["DRANodeAllocatableResources"]}}'
+        slice "$node" | k apply -f -
+    done
+    k apply -f - <<YAML
+apiVersion: v1
+kind: Namespace
+metadata: {name: work, labels: {drawbridge.dev/canary: "true"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: numa-cpus}
+spec: {selectors: [{cel: {expression: 'device.driver == "$DRIVER"'}}]}
+YAML
+    eventually 30 k -n work get serviceaccount default
+    serve
+    register
+    eventually 30 leads
+}
+
+teardown_file() {
+    load ../lib/helpers
+    kill -TERM "$(cat "$BATS_FILE_TMPDIR/pid")" 2>/dev/null || true
+    cluster down
+}
+
+setup() { STATUS=$(cat "$BATS_FILE_TMPDIR/status"); }
+
+teardown() {
+    k -n work delete pod,resourceclaim --all --force --grace-period=0 >/dev/null 2>&1 || true
+    k delete ledgerpolicy --all >/dev/null 2>&1 || true
+}
+
+fails_twice() { [ "$(metric "drawbridge_writes_total{resource=\"$1\",result=\"failed\"}")" -ge 2 ]; }
+leads() { [ "$(metric drawbridge_leader)" -eq 1 ]; }
+freeze() { "$DRAWBRIDGE" freeze "$@"; }
+resume() { "$DRAWBRIDGE" resume "$@"; }
+try_claim() { claim "try-$RANDOM" "${1:-work}" | k create --dry-run=server -f - 2>&1; }
+is_refused() { [[ $(try_claim "$2") == *"$1"* ]]; }
+is_admitted() { [[ $(try_claim "$1") == *created* ]]; }
+taint_rules() { k get devicetaintrules -o json | jq -c '[.items[] | [.spec.deviceSelector.driver, .spec.deviceSelector.pool, .spec.taint.key, .spec.taint.value, .spec.taint.effect]]'; }
+has_rule() { [[ $(taint_rules) == *"$1"* ]]; }
+no_rules() { expect_equal "$(taint_rules)" "[]"; }
+state_of() { k get nodeledger "$1" -o jsonpath='{.status.state}'; }
+is_state() { expect_equal "$(state_of "$1")" "$2"; }
+runs_on() { expect_equal "$(k -n work get pod "$1" -o jsonpath='{.spec.nodeName}')" "$2"; }
+scheduled() { [ -n "$(k -n work get pod "$1" -o jsonpath='{.spec.nodeName}')" ]; }
+has_gate() { [[ $(k -n work get pod "$1" -o jsonpath='{.spec.schedulingGates[*].name}') == *drawbridge.dev/ledger* ]]; }
+has_no_gate() { ! has_gate "$1"; }
+# The newest of our Events: event_of KIND NAME REASON
+event_of() {
+    k get events.events.k8s.io -A -o json | jq -re --arg k "$1" --arg n "$2" --arg r "$3" \
+        '[.items[] | select(.regarding.kind == $k and .regarding.name == $n and .reason == $r and .reportingController == "drawbridge.dev")] | sort_by(.eventTime) | last | .note | strings'
+}
+says() { [[ $(event_of "$1" "$2" "$3") == *"$4"* ]]; }
+
+@test "the CRDs take what drawbridge reads, and nothing else" {
+    run -0 k create --validate=strict --dry-run=server -f - <<'YAML'
+apiVersion: drawbridge.dev/v1alpha1
+kind: LedgerPolicy
+metadata: {name: default}
+spec:
+  rules: [{id: mapping-key-spelling, action: warn, namespaceSelector: {matchLabels: {a: b}, matchExpressions: [{key: c, operator: In, values: [d]}]}, drivers: [a.example.com]}, {id: ledger-stale, action: "off"}]
+  canary: {namespaces: [work], nodeSelector: {matchLabels: {a: b}}}
+  gatedClasses: [numa-cpus]
+  numaAttributes: [dra.cpu/numaNodeID]
+  windows: {transport: 25s, watch: 2m30s, grace: 500ms, lease: 0s, incomplete: 10s, settle: 1h}
+  gateOnDivergence: [wrong-driver]
+  hold: {taint: false, gate: true, deny: true}
+  freezes: [{driver: a.example.com, reason: r, by: b, at: "2026-01-01T00:00:00Z", expires: "2026-01-02T00:00:00Z"}]
+  resumes: [{driver: a.example.com, node: n1, fromVersion: 3, accept: [all], reason: r, by: b, at: "2026-01-01T00:00:00.5Z"}, {cluster: true, reason: r, at: "2026-01-01T00:00:00Z"}]
+  promotion: {window: 24h, maxDivergences: 0}
+YAML
+    refused() { # SPEC TEXT
+        run -1 k create --validate=strict --dry-run=server -f - <<<"{apiVersion: drawbridge.dev/v1alpha1, kind: LedgerPolicy, metadata: {name: ${3:-default}}, spec: $1}"
+        expect_in "$output" "$2"
+    }
+    refused '{}' 'its name is "default"' other
+    refused '{rules: [{id: unit-negative, action: "off"}]}' "this rule is locked"
+    refused '{rules: [{id: a, action: maybe}]}' "Unsupported value"
+    refused '{freezes: [{reason: r, expires: "2026-01-02T00:00:00Z"}]}' "exactly one of cluster, driver, node and namespace"
+    refused '{freezes: [{node: n1, cluster: true, reason: r, expires: "2026-01-02T00:00:00Z"}]}' "exactly one of"
+    refused '{freezes: [{node: n1, expires: "2026-01-02T00:00:00Z"}]}' "reason: Required value"
+    refused '{freezes: [{node: n1, reason: r, at: "2026-01-02T00:00:00Z", expires: "2026-01-01T00:00:00Z"}]}' "ends after it began"
+    refused '{windows: {watch: soon}}' "should match"
+    refused '{resumes: [{cluster: true, fromVersion: 1, reason: r, at: "2026-01-02T00:00:00Z"}]}' "about a driver, a node or both"
+    refused '{surprise: 1}' "unknown field"
+}
+
+@test "a NodeLedger for each node, in the columns that kubectl prints" {
+    eventually 20 is_state node-a Fresh
+    run -0 k get nodeledgers
+    [[ ${lines[0]} =~ NODE\ +FRESH\ +CAUSE\ +AGE\ +VERSION\ +CPU\ +MEM\ +CLAIMS\ +HELD\ +DIVERGED ]] || fail "${lines[0]}"
+    expect_in "$output" "0/16" "0/64Gi"
+    expect_equal "$(k get nodeledger node-a -o jsonpath='{.metadata.ownerReferences[0].name}')" node-a
+    claim one | k create -f -
+    pod one one | k create -f -
+    booked() { [ "$(k get nodeledgers -o json | jq '[.items[].status.claims[]? | select(.name == "one" and .namespace == "work" and .driver == "cpu.example.com")] | length')" -eq 1 ]; }
+    eventually 30 booked
+    expect_equal "$(k get nodeledgers -o json | jq -r '[.items[].status.summary.cpu] | sort | last')" "2/16"
+}
+
+@test "freeze: new claims are refused with the reason, resume lets them in; the server may restart between" {
+    eventually 10 is_admitted
+    run -0 freeze --cluster --reason "moving house" --for 2h
+    expect_in "$output" "the cluster is frozen until"
+    eventually 5 is_refused "moving house"
+    expect_in "$(try_claim)" "[frozen]"
+    kill -TERM "$(cat "$BATS_FILE_TMPDIR/pid")"
+    eventually 20 gone "$(cat "$BATS_FILE_TMPDIR/pid")"
+    serve
+    eventually 10 is_refused "moving house"
+    run -0 resume --cluster --reason "moved"
+    eventually 5 is_admitted
+    expect_equal "$(k get ledgerpolicy default -o jsonpath='{.spec.resumes[0].reason} {.spec.resumes[0].by}')" "moved admin"
+    eventually 30 leads
+}
+
+@test "freeze of a namespace, and what is wrong with a command" {
+    freeze --namespace work --reason "quiet, please" --for 1h
+    eventually 5 is_refused "quiet, please" work
+    run -2 freeze --namespace work --for 1h
+    expect_in "$output" "--reason is needed"
+    run -1 resume --node nowhere --reason r
+    expect_in "$output" "node nowhere is not frozen; nothing was changed"
+    sed 's/127\.0\.0\.1:[0-9]*/127.0.0.1:1/' "$KUBECONFIG" >"$BATS_TEST_TMPDIR/away"
+    run -4 freeze --kubeconfig "$BATS_TEST_TMPDIR/away" --cluster --reason r --for 1h
+    expect_in "$output" "does not answer"
+    run -0 resume --namespace work --reason over -o json
+    expect_equal "$(jq -c '[.scope, .lifted, .freezes]' <<<"$output")" '["namespace work",1,[]]'
+    eventually 5 is_admitted
+}
+
+@test "a frozen node is tainted within 5 seconds, the Pod goes to the other one, and the rule goes with the freeze" {
+    eventually 20 no_rules
+    freeze --node node-a --reason "new disks" --for 1h
+    eventually 5 has_rule "[\"$DRIVER\",\"node-a\",\"drawbridge.dev/not-fresh\",\"Frozen\",\"NoSchedule\"]"
+    expect_equal "$(taint_rules | jq length)" 1
+    expect_equal "$(k get devicetaintrules -l app.kubernetes.io/managed-by=drawbridge -o name | wc -l)" 1
+    claim steered | k create -f -
+    pod steered steered | k create -f -
+    eventually 15 runs_on steered node-b
+    resume --node node-a --reason over
+    eventually 5 no_rules
+    eventually 5 says Node node-a LedgerFrozen "[ledger-stale] node is Frozen: node frozen by admin: new disks"
+}
+
+@test "a pool that stays incomplete is stale: tainted, shown, and fresh again when it is back" {
+    slice node-a 2 2 | k apply -f -
+    eventually 16 has_rule "[\"$DRIVER\",\"node-a\",\"drawbridge.dev/not-fresh\",\"Stale\",\"NoSchedule\"]"
+    eventually 15 is_state node-a Stale
+    expect_in "$(k get nodeledgers)" "pool node-a has 1 of 2 slices at generation 2"
+    slice node-a 3 1 | k apply -f -
+    eventually 6 no_rules
+    eventually 15 is_state node-a Fresh
+}
+
+@test "no candidate is fresh: the Pod gets our gate and an Event, and goes on when the driver is back" {
+    claim gated | k create -f -
+    freeze --driver "$DRIVER" --reason "new firmware" --for 1h
+    eventually 5 has_rule Frozen
+    pod gated gated | k create -f -
+    eventually 5 has_gate gated
+    eventually 10 event_of Pod gated HeldByLedger
+    expect_in "$(event_of Pod gated HeldByLedger)" "$(k -n work get resourceclaim gated -o jsonpath='{.metadata.uid}')" "$DRIVER" "new firmware"
+    eventually 5 event_of ResourceClaim gated HeldByLedger
+    expect_equal "$(metric 'drawbridge_held_pods{step="gate"}')" 1
+    resume --driver "$DRIVER" --reason over
+    eventually 6 has_no_gate gated
+    eventually 15 scheduled gated
+    eventually 5 no_rules
+}
+@test "one replica leads; when it goes the other one writes" {
+    local first_pid second_log
+    first_pid=$(cat "$BATS_FILE_TMPDIR/pid")
+    eventually 20 leads
+    SERVER_PORT=0 start_drawbridge --feed kube --kubeconfig "$KUBECONFIG"
+    second_log=$SERVER_LOG
+    expect_equal "$(metric drawbridge_leader)" 0
+    kill -TERM "$first_pid"
+    eventually 20 gone "$first_pid"
+    eventually 10 leads
+    freeze --node node-b --reason r --for 1h
+    eventually 5 has_rule Frozen
+    resume --node node-b --reason r
+    eventually 5 no_rules
+    expect_in "$(cat "$second_log")" "This replica leads"
+    stop_drawbridge
+    serve
+    eventually 20 leads
+}
+
+@test "without the right to write everything else goes on; failures are counted" {
+    k create clusterrole narrow --verb=get,list,watch --resource=nodes,namespaces,pods,leases.coordination.k8s.io,resourceslices.resource.k8s.io,resourceclaims.resource.k8s.io,resourceclaimtemplates.resource.k8s.io,deviceclasses.resource.k8s.io,devicetaintrules.resource.k8s.io,ledgerpolicies.drawbridge.dev,nodeledgers.drawbridge.dev
+    k create clusterrole narrow-lease --verb=create,update,patch --resource=leases.coordination.k8s.io
+    k create clusterrolebinding narrow --clusterrole=narrow --user=narrow
+    k create clusterrolebinding narrow-lease --clusterrole=narrow-lease --user=narrow
+    kill -TERM "$(cat "$BATS_FILE_TMPDIR/pid")"
+    eventually 20 gone "$(cat "$BATS_FILE_TMPDIR/pid")"
+    sed "s/token: .*/token: $(cat "$DRAWBRIDGE_KUBE_DIR/tokens/narrow")/" "$KUBECONFIG" >"$BATS_TEST_TMPDIR/narrow"
+    KUBECONFIG=$BATS_TEST_TMPDIR/narrow serve
+    eventually 20 leads
+    freeze --node node-b --reason r --for 1h
+    eventually 10 fails_twice devicetaintrules
+    no_rules
+    expect_in "$(server_log)" "Not written, will be tried again"
+    fetch "$STATUS/readyz"
+    freeze --namespace work --reason "still judged" --for 1h
+    eventually 5 is_refused "still judged" work
+    kill -TERM "$(cat "$BATS_FILE_TMPDIR/pid")"
+    eventually 20 gone "$(cat "$BATS_FILE_TMPDIR/pid")"
+    serve
+    eventually 20 leads
+}
