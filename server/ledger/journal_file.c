@@ -74,6 +74,12 @@ static bool execute(struct journal_file *file, const char *sql, struct fault *fa
     return sqlite3_exec(file->db, sql, NULL, NULL, NULL) == SQLITE_OK || sql_fault(file, fault);
 }
 
+// Begins a transaction. One that could not even be ended for want of memory ends here.
+static bool begin(struct journal_file *file, const char *sql, struct fault *fault) {
+    if (sqlite3_get_autocommit(file->db) == 0 && !execute(file, "ROLLBACK", fault)) return false;
+    return execute(file, sql, fault);
+}
+
 // One number that a statement answers.
 static bool ask(struct journal_file *file, const char *sql, int64_t *ret_value, struct fault *fault) {
     sqlite3_stmt *statement;
@@ -307,7 +313,7 @@ bool journal_file_append(struct journal_file *file, const struct journal_row *ro
     };
     memcpy(batch.previous, file->last.digest, JOURNAL_DIGEST_BYTES);
     if (file->last.base) memcpy(batch.previous, file->last.previous, JOURNAL_DIGEST_BYTES);
-    if (!execute(file, "BEGIN IMMEDIATE", fault)) return false;
+    if (!begin(file, "BEGIN IMMEDIATE", fault)) return false;
     if (!write_batch(file, rows, count, &batch, fault) || !execute(file, "COMMIT", fault)) {
         sqlite3_exec(file->db, "ROLLBACK", NULL, NULL, NULL);
         return false;
@@ -391,7 +397,7 @@ bool journal_file_scan(struct journal_file *file, const struct journal_visitor *
                        struct fault *fault) {
     struct scan scan = {
         .file = file, .batches = file->statements[READ_BATCHES], .rows = file->statements[READ_ROWS]};
-    if (!execute(file, "BEGIN", fault)) return false; // both statements see one moment
+    if (!begin(file, "BEGIN", fault)) return false; // both statements see one moment
     bool whole = scan_all(&scan, visitor, fault);
     sqlite3_reset(scan.batches);
     sqlite3_reset(scan.rows);
@@ -500,7 +506,7 @@ bool journal_file_rebase(struct journal_file *file, const struct journal_batch *
     struct journal_batch base = {
         .seq = last->seq, .base = true, .last_id = last->last_id, .at_ms = last->at_ms};
     memcpy(base.previous, last->base ? last->previous : last->digest, JOURNAL_DIGEST_BYTES);
-    if (!execute(file, "BEGIN IMMEDIATE", fault)) return false;
+    if (!begin(file, "BEGIN IMMEDIATE", fault)) return false;
     if (!delete_rest(file, last, kept_ids, kept_count, fault) || !write_base(file, &base, fault) ||
         !execute(file, "COMMIT", fault)) {
         sqlite3_exec(file->db, "ROLLBACK", NULL, NULL, NULL);
