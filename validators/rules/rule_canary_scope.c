@@ -12,7 +12,8 @@
 // What to do: let an administrator take the namespace into the canary, or use another class.
 //
 // Reads: metadata.namespace, spec.devices.requests[].exactly.deviceClassName and firstAvailable[] (below
-// spec.spec in templates); DeviceClass; Namespace labels; LedgerPolicy spec.canary, spec.gatedClasses.
+// spec.spec in templates), status.allocation; DeviceClass; the live slices; Namespace labels; LedgerPolicy
+// spec.canary, spec.gatedClasses.
 //
 // Default: deny. Policy may set deny, warn, audit or off. What cannot be told yet is warned about.
 //
@@ -37,7 +38,7 @@ static void judge(const struct rule_input *input, struct text name, const struct
         finding =
             finding_add(scope->findings, FINDING_FORBIDDEN, path, name,
                         TEXT("classes and namespaces are not known yet, so the canary was not compared"));
-        finding_hint(finding, TEXT("nothing to do: the claim is judged again when it is allocated"));
+        finding_hint(finding, TEXT("nothing to do: it is compared again when the claim is allocated"));
         if (finding != NULL && finding->severity == SEVERITY_DENY) finding->severity = SEVERITY_WARN;
         return;
     }
@@ -47,10 +48,37 @@ static void judge(const struct rule_input *input, struct text name, const struct
     finding_hint(finding, TEXT("ask for the label drawbridge.dev/canary: \"true\" on the namespace"));
 }
 
+// At the allocation the drivers are known, whatever the classes told.
+static void judge_allocation(const struct rule_input *input, const struct scope *scope) {
+    struct claim_write write;
+    if (!claim_write_of(input, &write) || !write.allocates) return;
+    const struct allocation_result_list *results = &write.claim->allocation.results;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct allocation_result *result = &results->items[i];
+        struct device_key key = {result->driver, result->pool, result->device};
+        struct device_standing standing = {.generation = -1};
+        if (VIEW_ASK(input->view, device, &key, write.node, input->arena, &standing) != VIEW_KNOWN ||
+            !standing.found || standing.device.mappings.count == 0)
+            continue;
+        struct text what =
+            scope->known
+                ? text_format(input->arena,
+                              "devices of driver %.*s are guarded, and namespace %.*s is not in the canary",
+                              TEXT_ARG(result->driver), TEXT_ARG(scope->namespace))
+                : TEXT("namespaces are not known yet");
+        claim_finding(input, &write, scope->findings, FINDING_FORBIDDEN, what,
+                      TEXT("it ends when the namespace is taken into the canary"));
+        return;
+    }
+}
+
 void rule_canary_scope(const struct rule_input *input, struct finding_list *findings) {
     struct scope scope = {.namespace = object_metadata(input->object)->namespace, .findings = findings};
     enum view_answer answer = VIEW_ASK(input->view, namespace_is_canary, scope.namespace, &scope.canary);
     scope.known = answer != VIEW_NOT_SYNCED;
     if (answer == VIEW_KNOWN && scope.canary) return;
-    for_each_class(input, judge, &scope);
+    if (input->subresource.len > 0)
+        judge_allocation(input, &scope);
+    else
+        for_each_class(input, judge, &scope);
 }
