@@ -331,6 +331,7 @@ Test(settings, check_says_what_does_not_fit) {
                                        "--status-bind-address=:1",
                                        "--status-bind-address=[::1]:9402",
                                        "--feed=dir:x",
+                                       "--feed=kube",
                                        "--kubernetes-version=v1.36.3",
                                        "--kubernetes-version=1.99",
                                        "--feature-gates=A=true,B=false"};
@@ -340,7 +341,7 @@ Test(settings, check_says_what_does_not_fit) {
                                       "--status-bind-address=127.0.0.1:70000",
                                       "--status-bind-address=[127.0.0.1]:1",
                                       "--status-bind-address=host:1",
-                                      "--feed=kube",
+                                      "--feed=cube",
                                       "--feed=dir:",
                                       "--kubernetes-version=1.35",
                                       "--kubernetes-version=2.36",
