@@ -33,6 +33,7 @@ struct view ledger_view(const struct ledger *ledger) {
         .policy = answer_policy,
         .freeze = answer_freeze,
         .standing = answer_standing,
+        .best_node = answer_best_node,
         .pod = answer_pod,
         .pod_has_claim = answer_pod_has_claim,
         .consumers = answer_consumers,

@@ -41,6 +41,8 @@ enum view_answer answer_freeze(const void *state, struct text namespace, struct 
                                struct arena *arena, struct view_freeze *ret_freeze);
 enum view_answer answer_standing(const void *state, struct text node, struct text driver, struct arena *arena,
                                  struct view_standing *ret_standing);
+enum view_answer answer_best_node(const void *state, const struct text_list *drivers, struct arena *arena,
+                                  struct view_standing *ret_standing);
 enum view_answer answer_node(const void *state, struct text name, struct view_node *ret_node);
 const struct ledger_policy *answer_policy(const void *state);
 enum view_answer answer_namespace_matches(const void *state, struct text name,

@@ -232,11 +232,15 @@ static struct freshness_report on_node(const struct ledger *ledger, const struct
     return report;
 }
 
+// When so many nodes are not fresh, the others are hardly better, and the mutex is held meanwhile.
+#define NODES_LOOKED_AT 1024u
+
 // The best of all nodes that have the driver: enough for a claim that may go to any of them.
 static struct freshness_report anywhere(const struct ledger *ledger, const struct name *driver,
                                         struct arena *arena, bool *ret_found) {
     struct freshness_report best = {.state = FRESHNESS_UNMAPPED};
     size_t bucket = 0;
+    size_t looked_at = 0;
     for (struct link *link = index_each(&ledger->pools, &bucket, NULL); link != NULL;
          link = index_each(&ledger->pools, &bucket, link)) {
         const struct pool_entry *pool = LINK_OWNER(link, struct pool_entry, by_key);
@@ -251,9 +255,57 @@ static struct freshness_report anywhere(const struct ledger *ledger, const struc
         }
         *ret_found = true;
         if (report.state < best.state) best = report;
-        if (best.state == FRESHNESS_FRESH) break;
+        if (best.state == FRESHNESS_FRESH || ++looked_at == NODES_LOOKED_AT) break;
     }
     return best;
+}
+
+static void fill_standing(const struct ledger *ledger, const struct freshness_report *report,
+                          struct view_standing *ret_standing) {
+    *ret_standing =
+        (struct view_standing){.fresh = report->state == FRESHNESS_FRESH,
+                               .state = text_of(freshness_name(report->state)),
+                               .cause = report->cause,
+                               .age_ms = report->since_ms > 0 && ledger->now_ms >= report->since_ms
+                                             ? ledger->now_ms - report->since_ms
+                                             : -1};
+}
+
+// The worst of several drivers on one node; false when it has not all of them.
+static bool together(const struct ledger *ledger, const struct node_entry *node,
+                     const struct text_list *drivers, struct arena *arena,
+                     struct freshness_report *ret_report) {
+    struct freshness_report worst = {.state = FRESHNESS_FRESH};
+    for (size_t i = 0; i < drivers->count; i++) {
+        const struct name *driver = name_of(ledger, drivers->items[i]);
+        bool found = false;
+        if (driver == NULL) return false;
+        freshness_worsen(&worst, on_node(ledger, node, driver, arena, &found));
+        if (!found) return false;
+    }
+    *ret_report = worst;
+    return true;
+}
+
+enum view_answer answer_best_node(const void *state, const struct text_list *drivers, struct arena *arena,
+                                  struct view_standing *ret_standing) {
+    const struct ledger *ledger = state;
+    struct freshness_report best = {.state = FRESHNESS_UNMAPPED};
+    size_t bucket = 0;
+    size_t looked_at = 0;
+    if (!ledger->kinds[KIND_RESOURCE_SLICE].synced || !ledger->kinds[KIND_NODE].synced)
+        return VIEW_NOT_SYNCED;
+    for (struct link *link = index_each(&ledger->nodes, &bucket, NULL); link != NULL;
+         link = index_each(&ledger->nodes, &bucket, link)) {
+        const struct node_entry *node = LINK_OWNER(link, struct node_entry, by_name);
+        struct freshness_report report;
+        if (!node->known || !together(ledger, node, drivers, arena, &report)) continue;
+        if (looked_at++ == 0 || report.state < best.state) best = report;
+        if (best.state == FRESHNESS_FRESH || looked_at == NODES_LOOKED_AT) break;
+    }
+    if (looked_at == 0) return VIEW_NOT_FOUND;
+    fill_standing(ledger, &best, ret_standing);
+    return VIEW_KNOWN;
 }
 
 enum view_answer answer_standing(const void *state, struct text node, struct text driver, struct arena *arena,
@@ -270,11 +322,6 @@ enum view_answer answer_standing(const void *state, struct text node, struct tex
     report =
         place == NULL ? anywhere(ledger, name, arena, &found) : on_node(ledger, place, name, arena, &found);
     if (!found) return VIEW_NOT_FOUND;
-    *ret_standing = (struct view_standing){.fresh = report.state == FRESHNESS_FRESH,
-                                           .state = text_of(freshness_name(report.state)),
-                                           .cause = report.cause,
-                                           .age_ms = report.since_ms > 0 && ledger->now_ms >= report.since_ms
-                                                         ? ledger->now_ms - report.since_ms
-                                                         : -1};
+    fill_standing(ledger, &report, ret_standing);
     return VIEW_KNOWN;
 }

@@ -215,6 +215,7 @@ static void ask_about_pod(const struct view *view, void *context) {
     struct pod_question *question = context;
     const struct pod *pod = &question->review->object.pod;
     const struct text none = {NULL, 0};
+    struct text_list drivers = {NULL, 0, false};
     struct gate_policy policy;
     gate_policy_read(view, question->review, question->arena, &policy);
     if (!policy.hold_gate) return;
@@ -229,13 +230,14 @@ static void ask_about_pod(const struct view *view, void *context) {
             VIEW_KNOWN)
             question->holds = true;
         for (size_t k = 0; k < claim.drivers.count; k++) {
-            struct view_standing standing = {.fresh = true};
-            if (VIEW_ASK(view, standing, none, claim.drivers.items[k], question->arena, &standing) ==
-                    VIEW_KNOWN &&
-                is_held_up(&standing))
-                question->holds = true;
+            struct text *driver = LIST_APPEND(question->arena, &drivers);
+            if (driver != NULL) *driver = claim.drivers.items[k];
         }
     }
+    struct view_standing standing = {.fresh = true};
+    if (drivers.count > 0 && VIEW_ASK(view, best_node, &drivers, question->arena, &standing) == VIEW_KNOWN &&
+        is_held_up(&standing))
+        question->holds = true;
 }
 
 bool gate_holds_pod(const struct gate *gate, const struct review *review, struct arena *arena,

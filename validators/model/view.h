@@ -207,6 +207,9 @@ struct view_table {
                                struct arena *arena, struct view_freeze *ret_freeze);
     enum view_answer (*standing)(const void *state, struct text node, struct text driver, struct arena *arena,
                                  struct view_standing *ret_standing);
+    // As standing, of the best node that has all of these drivers. VIEW_NOT_FOUND: there is no such node.
+    enum view_answer (*best_node)(const void *state, const struct text_list *drivers, struct arena *arena,
+                                  struct view_standing *ret_standing);
     enum view_answer (*pod)(const void *state, struct text uid, struct arena *arena,
                             struct view_pod *ret_pod);
     // Whether another claim than this one is, or is about to be, reserved for a Pod.
