@@ -145,7 +145,9 @@ static bool start_feed(struct serve *serve, struct fault *fault) {
 
 static void judge_body(void *state, enum review_path path, struct text body, struct arena *arena,
                        struct out *out, struct judgement *ret_judgement) {
-    review_judge(state, path, body, arena, out, ret_judgement);
+    struct serve *serve = state;
+    review_judge(&serve->judge, path, body, arena, out, ret_judgement);
+    serve_operate_note(&serve->operate, ret_judgement);
 }
 
 static bool start_http(struct serve *serve, struct fault *fault) {
@@ -166,7 +168,7 @@ static bool start_http(struct serve *serve, struct fault *fault) {
         .source = serve->source,
         .verifier = serve->verifier,
         .judge = judge_body,
-        .judge_state = &serve->judge,
+        .judge_state = serve,
         .health = &serve->health,
         .collectors = &serve->collectors,
     };

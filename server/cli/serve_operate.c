@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining operator, feed and metrics.
+// Joining operate, feed and metrics.
 #include "server/cli/serve_operate.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 // ---- metrics
 
-static void collect_writes(const struct operator_facts *facts, struct exposition *out) {
+static void collect_writes(const struct operate_facts *facts, struct exposition *out) {
     exposition_family(out, "drawbridge_writes_total", "counter",
                       "Writes to the API server by resource and result.");
     for (int i = 0; i < WRITE_KIND_COUNT; i++) {
@@ -38,20 +38,36 @@ static void collect_writes(const struct operator_facts *facts, struct exposition
     exposition_count(out, "drawbridge_events_dropped_total", &label, 1, facts->events_suppressed_count);
 }
 
+static void collect_durations(const struct operate_facts *facts, struct exposition *out) {
+    uint64_t count = 0;
+    exposition_family(out, "drawbridge_hold_duration_seconds", "histogram",
+                      "How long Pods were held by taint rule or gate, told when a hold ends.");
+    for (size_t i = 0; i < HOLD_BUCKET_COUNT; i++) {
+        char bound[24] = "+Inf";
+        if (i + 1 < HOLD_BUCKET_COUNT) snprintf(bound, sizeof bound, "%g", hold_bucket_s[i]);
+        struct exposition_label label = {"le", text_of(bound)};
+        count += facts->hold_buckets[i];
+        exposition_count(out, "drawbridge_hold_duration_seconds_bucket", &label, 1, count);
+    }
+    exposition_sample(out, "drawbridge_hold_duration_seconds_sum", NULL, 0, facts->hold_ended_sum_s);
+    exposition_count(out, "drawbridge_hold_duration_seconds_count", NULL, 0, facts->hold_ended_count);
+}
+
 static void collect(void *state, struct exposition *out) {
     static const char *const scopes[] = {"cluster", "driver", "node", "namespace"};
-    struct operator_facts facts;
-    operator_facts(((struct serve_operate *)state)->operator, & facts);
+    struct operate_facts facts;
+    operate_facts(((struct serve_operate *)state)->operate, &facts);
     exposition_family(out, "drawbridge_ledger_states", "gauge", "Nodes by the state of their ledger.");
     for (int i = 0; i <= FRESHNESS_UNMAPPED; i++) {
         struct exposition_label label = {"state", text_of(freshness_name((enum freshness)i))};
         exposition_count(out, "drawbridge_ledger_states", &label, 1, facts.states[i]);
     }
     exposition_family(out, "drawbridge_held_pods", "gauge", "Pods that are held, by step.");
-    struct exposition_label step = {"step", TEXT("taint")};
-    exposition_count(out, "drawbridge_held_pods", &step, 1, facts.held_by_taint);
-    step.value = TEXT("gate");
-    exposition_count(out, "drawbridge_held_pods", &step, 1, facts.held_by_gate);
+    for (int i = 0; i < HOLD_STEP_COUNT; i++) {
+        struct exposition_label step = {"step", text_of(hold_step_name((enum hold_step)i))};
+        exposition_count(out, "drawbridge_held_pods", &step, 1, facts.held[i]);
+    }
+    collect_durations(&facts, out);
     exposition_family(out, "drawbridge_frozen", "gauge", "Freezes in force, by what they freeze.");
     for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
         struct exposition_label label = {"scope", text_of(scopes[i])};
@@ -93,17 +109,27 @@ bool serve_operate_start(struct serve_operate *operate, const struct serve_setti
     if (feed->store == NULL) return true;
     lease_namespace(namespace);
     replica_identity(identity);
-    struct operator_options options = {
+    struct operate_options options = {
         .store = feed->store, .minor = &feed->gate->minor, .namespace = namespace, .identity = identity};
     if (strcmp(settings->feed, "kube") == 0 && !serve_feed_kubeconfig(settings, &options.config, fault))
         return false;
-    if (!operator_new(&options, &operate->operator, fault)) return false;
+    if (!operate_new(&options, &operate->operate, fault)) return false;
     return collectors_add(collectors, collect, operate) ||
-           fault_set(fault, FAULT_LIMIT, "no room for the operator's metrics");
+           fault_set(fault, FAULT_LIMIT, "no room for the leader's metrics");
+}
+
+void serve_operate_note(struct serve_operate *operate, const struct judgement *judgement) {
+    const struct review *review = &judgement->review;
+    if (operate->operate == NULL || judgement->decision != DECISION_DENIED || review->dry_run ||
+        review->object.kind != KIND_RESOURCE_CLAIM || !text_equal(review->subresource, TEXT("status")))
+        return;
+    const struct consumer_reference_list *consumers = &review->object.claim.reserved_for;
+    for (size_t i = 0; i < consumers->count; i++)
+        operate_note_denial(operate->operate, consumers->items[i].uid);
 }
 
 void serve_operate_stop(struct serve_operate *operate) {
     if (operate->collectors != NULL) collectors_remove(operate->collectors, operate);
-    operator_free(operate->operator);
-    *operate = (struct serve_operate){.operator= NULL };
+    operate_free(operate->operate);
+    *operate = (struct serve_operate){.operate = NULL};
 }

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `serve` does beside answering: the operator's thread over the store, and its metrics.
+// What `serve` does beside answering: the thread that looks after nodes over the store, and its metrics.
 #ifndef DRAWBRIDGE_CLI_SERVE_OPERATE_H
 #define DRAWBRIDGE_CLI_SERVE_OPERATE_H
 
 #include "server/cli/serve_feed.h"
 #include "server/operate/leader.h"
-#include "server/operate/operator.h"
+#include "server/operate/operate.h"
+#include "server/review/judge.h"
 
 struct serve_operate {
-    struct operator* operator; // NULL: there is no feed
+    struct operate *operate; // NULL: there is no feed
     struct collectors *collectors;
 };
 
-// What it does: starts the operator where there is a feed; nothing for "none". Owner: the caller,
+// What it does: starts that thread where there is a feed; nothing for "none". Owner: the caller,
 // serve_operate_stop, also after a failure; before the feed is stopped. Errors: FAULT_USAGE, FAULT_IO,
 // FAULT_MEMORY.
 bool serve_operate_start(struct serve_operate *operate, const struct serve_settings *settings,
                          const struct serve_feed *feed, struct collectors *collectors, struct fault *fault)
     __attribute__((warn_unused_result));
 void serve_operate_stop(struct serve_operate *operate);
+
+// What it does: notes what a review came to. Thread: any, while it runs.
+void serve_operate_note(struct serve_operate *operate, const struct judgement *judgement);
 
 #endif

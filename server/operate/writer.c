@@ -30,11 +30,15 @@ bool writer_is_ready(const struct writer *writer, enum write_kind kind, int64_t 
     return now_ms >= writer->kinds[kind].next_ms;
 }
 
-void writer_succeeded(struct writer *writer, enum write_kind kind) {
+void writer_answered(struct writer *writer, enum write_kind kind) {
     if (writer->kinds[kind].failures > 0)
         log_info(0, "operate", "Written again", LOG_STRING("resource", write_kind_name(kind)));
     writer->kinds[kind].failures = 0;
     writer->kinds[kind].told_code = 0;
+}
+
+void writer_succeeded(struct writer *writer, enum write_kind kind) {
+    writer_answered(writer, kind);
     atomic_fetch_add_explicit(&writer->kinds[kind].succeeded_count, 1, memory_order_relaxed);
 }
 

@@ -44,5 +44,7 @@ int writer_send(struct writer *writer, enum write_kind kind, enum api_method met
 void writer_failed(struct writer *writer, enum write_kind kind, int code, int64_t retry_after_s,
                    const char *why);
 void writer_succeeded(struct writer *writer, enum write_kind kind);
+// As writer_succeeded, for what was only read.
+void writer_answered(struct writer *writer, enum write_kind kind);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every node is looked at in turn, those that changed at once.
-#include "server/operate/operator_state.h"
+#include "server/operate/operate_state.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static const char *text_in(const json_t *object, const char *name) {
 
 // ---- what is told
 
-static void tell_state(struct operator* operator, const char * name, const json_t *status) {
+static void tell_state(struct operate *operate, const char *name, const json_t *status) {
     const char *state = text_in(status, "state");
     const char *cause = text_in(status, "cause");
     char note[EVENT_NOTE_BYTES], reason[48];
@@ -29,17 +29,17 @@ static void tell_state(struct operator* operator, const char * name, const json_
     snprintf(reason, sizeof reason, "Ledger%s", state);
     snprintf(note, sizeof note, fresh ? "the node's ledger is fresh%s%s" : "[ledger-stale] node is %s: %s",
              fresh ? "" : state, cause);
-    operator_tell(operator, &(struct event){.api_version = "v1",
-                                            .kind = "Node",
-                                            .name = text_of(name),
-                                            .uid = text_of(name), // as the kubelet does
-                                            .warning = !fresh,
-                                            .reason = reason,
-                                            .action = "Survey",
-                                            .note = text_of(note)});
+    operate_tell(operate, &(struct event){.api_version = "v1",
+                                          .kind = "Node",
+                                          .name = text_of(name),
+                                          .uid = text_of(name), // as the kubelet does
+                                          .warning = !fresh,
+                                          .reason = reason,
+                                          .action = "Survey",
+                                          .note = text_of(note)});
 }
 
-static void tell_divergences(struct operator* operator, const json_t * divergences) {
+static void tell_divergences(struct operate *operate, const json_t *divergences) {
     size_t index;
     json_t *one;
     json_array_foreach((json_t *)divergences, index, one) {
@@ -47,15 +47,15 @@ static void tell_divergences(struct operator* operator, const json_t * divergenc
         snprintf(note, sizeof note,
                  "[ledger-diverged] status of claim %s (%s) differs from what it takes by rights: %s",
                  text_in(one, "claim"), text_in(one, "claimUID"), text_in(one, "class"));
-        operator_tell(operator, &(struct event){.api_version = "v1",
-                                                .kind = "Pod",
-                                                .namespace = text_of(text_in(one, "namespace")),
-                                                .name = text_of(text_in(one, "pod")),
-                                                .uid = text_of(text_in(one, "podUID")),
-                                                .warning = true,
-                                                .reason = "LedgerDiverged",
-                                                .action = "Survey",
-                                                .note = text_of(note)});
+        operate_tell(operate, &(struct event){.api_version = "v1",
+                                              .kind = "Pod",
+                                              .namespace = text_of(text_in(one, "namespace")),
+                                              .name = text_of(text_in(one, "pod")),
+                                              .uid = text_of(text_in(one, "podUID")),
+                                              .warning = true,
+                                              .reason = "LedgerDiverged",
+                                              .action = "Survey",
+                                              .note = text_of(note)});
     }
 }
 
@@ -66,11 +66,11 @@ static void note_since(struct picture *picture, json_t *status, bool same_state)
     if (since[0] != '\0')
         snprintf(picture->since, sizeof picture->since, "%s", since);
     else if (!same_state || picture->since[0] == '\0')
-        time_print(operator_wall_ms() / 1000 * 1000, picture->since);
+        time_print(operate_wall_ms() / 1000 * 1000, picture->since);
     json_object_set_new(status, "since", json_string(picture->since));
 }
 
-static void take(struct operator* operator, struct picture * picture, struct survey_node *node) {
+static void take(struct operate *operate, struct picture *picture, struct survey_node *node) {
     bool first = picture->status == NULL;
     bool same = !first && strcmp(text_in(picture->status, "state"), text_in(node->status, "state")) == 0;
     bool fresh = strcmp(text_in(node->status, "state"), "Fresh") == 0;
@@ -78,72 +78,72 @@ static void take(struct operator* operator, struct picture * picture, struct sur
     bool differs = first || node_status_digest(picture->status) != node_status_digest(node->status);
     if (differs) {
         picture->dirty = true;
-        operator->changed = true;
+        operate->changed = true;
     }
-    if (!same && !(first && fresh)) tell_state(operator, picture->name, node->status);
-    tell_divergences(operator, node->divergences);
+    if (!same && !(first && fresh)) tell_state(operate, picture->name, node->status);
+    tell_divergences(operate, node->divergences);
     picture->known = node->known;
     json_decref(picture->status);
     picture->status = json_incref(node->status);
 }
 
-static void look_at(struct operator* operator, const char * name) {
+static void look_at(struct operate *operate, const char *name) {
     struct survey_node node;
-    int minor = atomic_load_explicit(operator->minor, memory_order_relaxed);
-    struct picture *picture = pictures_get(&operator->pictures, name);
+    int minor = atomic_load_explicit(operate->minor, memory_order_relaxed);
+    struct picture *picture = pictures_get(&operate->pictures, name);
     if (picture == NULL) return;
-    if (!survey_node(operator->store, name, minor, false, &node)) return;
+    if (!survey_node(operate->store, name, minor, false, &node)) return;
     picture->seen = true;
-    take(operator, picture, &node);
+    take(operate, picture, &node);
     survey_node_release(&node);
 }
 
 // Nodes that a whole round did not see are gone. Their NodeLedgers go with the Node that owns them.
-static void end_round(struct operator* operator) {
-    for (size_t i = operator->pictures.count; i-- > 0;) {
-        struct picture *picture = &operator->pictures.items[i];
+static void end_round(struct operate *operate) {
+    for (size_t i = operate->pictures.count; i-- > 0;) {
+        struct picture *picture = &operate->pictures.items[i];
         if (picture->seen) {
             picture->seen = false;
             continue;
         }
-        pictures_remove(&operator->pictures, picture);
-        operator->changed = true;
+        pictures_remove(&operate->pictures, picture);
+        operate->changed = true;
     }
-    operator->rounds++;
-    json_decref(operator->names);
-    operator->names = NULL;
+    operate->rounds++;
+    json_decref(operate->names);
+    operate->names = NULL;
 }
 
-void operator_survey(struct operator* operator) {
+void operate_survey(struct operate *operate) {
     for (int i = 0; i < CHANGED_A_TICK; i++) {
-        char *name = survey_changed(operator->store);
+        char *name = survey_changed(operate->store);
         if (name == NULL) break;
-        struct picture *picture = pictures_get(&operator->pictures, name);
+        struct picture *picture = pictures_get(&operate->pictures, name);
         if (picture != NULL) picture->dirty = true;
-        look_at(operator, name);
+        look_at(operate, name);
         free(name);
     }
-    if (operator->names == NULL) {
-        operator->names = survey_names(operator->store);
-        operator->cursor = 0;
+    if (operate->names == NULL) {
+        operate->names = survey_names(operate->store);
+        operate->cursor = 0;
     }
-    size_t count = json_array_size(operator->names);
+    size_t count = json_array_size(operate->names);
     size_t batch = count / ROUND_TICKS + NODES_AT_LEAST;
     if (batch > NODES_A_TICK) batch = NODES_A_TICK;
-    for (size_t i = 0; i < batch && operator->cursor<count; i++)
-        look_at(operator, json_string_value(json_array_get(operator->names, operator->cursor++)));
-    if (operator->names != NULL && operator->cursor >= count) end_round(operator);
+    for (size_t i = 0; i < batch && operate->cursor < count; i++)
+        look_at(operate, json_string_value(json_array_get(operate->names, operate->cursor++)));
+    if (operate->names != NULL && operate->cursor >= count) end_round(operate);
 }
 
 // ---- NodeLedgers
 
 // Owned by its Node, so that it goes when the Node goes.
-static json_t *owner_of(struct operator* operator, const char * name) {
+static json_t *owner_of(struct operate *operate, const char *name) {
     char path[API_PATH_BYTES];
     struct api_answer answer;
     struct fault fault;
     snprintf(path, sizeof path, "/api/v1/nodes/%s", name);
-    if (!api_request(&operator->writer.api, API_GET, path, (struct text){NULL, 0}, &answer, &fault) ||
+    if (!api_request(&operate->writer.api, API_GET, path, (struct text){NULL, 0}, &answer, &fault) ||
         !api_is_success(&answer))
         return NULL;
     json_t *node = json_loadb(answer.body.ptr, answer.body.len, 0, NULL);
@@ -154,30 +154,32 @@ static json_t *owner_of(struct operator* operator, const char * name) {
     return owner;
 }
 
-static bool create(struct operator* operator, const char * name) {
-    json_t *owner = owner_of(operator, name);
+static bool create(struct operate *operate, const char *name) {
+    json_t *owner = owner_of(operate, name);
     if (owner == NULL) return false;
     json_t *object = json_pack("{s:s, s:s, s:{s:s, s:{s:s}, s:[o]}}", "apiVersion", "drawbridge.dev/v1alpha1",
                                "kind", "NodeLedger", "metadata", "name", name, "labels",
                                "app.kubernetes.io/managed-by", "drawbridge", "ownerReferences", owner);
-    int code = writer_send(&operator->writer, WRITE_NODE_LEDGER, API_POST, NODE_LEDGERS, object, 409, NULL);
-    return code == 201 || code == 409;
+    int code = writer_send(&operate->writer, WRITE_NODE_LEDGER, API_POST, NODE_LEDGERS, object, 404, NULL);
+    if (code == 404)
+        writer_failed(&operate->writer, WRITE_NODE_LEDGER, code, 0,
+                      "the API server does not know NodeLedger; apply the CRDs of the chart");
+    return code == 201;
 }
 
 // The whole status takes the place of the old one: members that are gone must not stay.
-static int put_status(struct operator* operator, const char * name, json_t *status) {
+static int put_status(struct operate *operate, const char *name, json_t *status) {
     char path[API_PATH_BYTES];
     snprintf(path, sizeof path, NODE_LEDGERS "/%s/status", name);
     json_t *patch = json_pack("[{s:s, s:s, s:O}]", "op", "add", "path", "/status", "value", status);
-    return writer_send(&operator->writer, WRITE_NODE_LEDGER, API_JSON_PATCH, path, patch, 404, NULL);
+    return writer_send(&operate->writer, WRITE_NODE_LEDGER, API_JSON_PATCH, path, patch, 404, NULL);
 }
 
-static void write_status(struct operator* operator, struct picture * picture, json_t *status) {
+static void write_status(struct operate *operate, struct picture *picture, json_t *status) {
     uint64_t digest = node_status_digest(status);
     if (!picture->written || picture->digest != digest) {
-        int code = put_status(operator, picture->name, status);
-        if (code == 404 && create(operator, picture->name))
-            code = put_status(operator, picture->name, status);
+        int code = put_status(operate, picture->name, status);
+        if (code == 404 && create(operate, picture->name)) code = put_status(operate, picture->name, status);
         if (code != 200) return;
     }
     picture->written = true;
@@ -186,31 +188,30 @@ static void write_status(struct operator* operator, struct picture * picture, js
     picture->dirty = false;
 }
 
-static void write_node(struct operator* operator, struct picture * picture) {
+static void write_node(struct operate *operate, struct picture *picture) {
     struct survey_node node;
-    int minor = atomic_load_explicit(operator->minor, memory_order_relaxed);
-    if (!survey_node(operator->store, picture->name, minor, true, &node)) return;
+    int minor = atomic_load_explicit(operate->minor, memory_order_relaxed);
+    if (!survey_node(operate->store, picture->name, minor, true, &node)) return;
     const char *state = text_in(node.status, "state");
     bool same = strcmp(state, text_in(picture->status, "state")) == 0;
     note_since(picture, node.status, same);
-    if (survey_is_synced(node.status)) write_status(operator, picture, node.status);
+    if (survey_is_synced(node.status)) write_status(operate, picture, node.status);
     survey_node_release(&node);
 }
 
 static bool is_due(const struct picture *picture, int64_t now_ms) {
     if (!picture->known || !picture->dirty || !survey_is_synced(picture->status)) return false;
-    return !picture->written || now_ms - picture->written_ms >= OPERATOR_NODE_WRITE_MS;
+    return !picture->written || now_ms - picture->written_ms >= OPERATE_NODE_WRITE_MS;
 }
 
-void operator_write_nodes(struct operator* operator) {
+void operate_write_nodes(struct operate *operate) {
     int left = WRITES_A_TICK;
     int64_t now_ms = feed_now_ms();
-    for (size_t i = 0; i < operator->pictures.count && left> 0; i++) {
-        if (!is_due(&operator->pictures.items[i], now_ms)) continue;
-        if (!writer_is_ready(&operator->writer, WRITE_NODE_LEDGER, feed_now_ms()) ||
-            !operator_leads(operator))
+    for (size_t i = 0; i < operate->pictures.count && left > 0; i++) {
+        if (!is_due(&operate->pictures.items[i], now_ms)) continue;
+        if (!writer_is_ready(&operate->writer, WRITE_NODE_LEDGER, feed_now_ms()) || !operate_leads(operate))
             return;
-        write_node(operator, & operator->pictures.items[i]);
+        write_node(operate, &operate->pictures.items[i]);
         left--;
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the queue to the API server, or to the log where there is none.
-#include "server/operate/operator_state.h"
+#include "server/operate/operate_state.h"
 
 #include "server/log.h"
 
 #define EVENTS_A_TICK 5
 
-void operator_tell(struct operator* operator, const struct event * event) {
-    if (operator_leads(operator))
-        event_queue_add(&operator->events, event, operator->leader.identity, operator_wall_ms());
+void operate_tell(struct operate *operate, const struct event *event) {
+    if (operate_leads(operate))
+        event_queue_add(&operate->events, event, operate->leader.identity, operate_wall_ms());
 }
 
 static const char *text_in(const json_t *object, const char *name) {
@@ -24,24 +24,23 @@ static void log_event(const json_t *event) {
              LOG_STRING("note", text_in(event, "note")));
 }
 
-void operator_write_events(struct operator* operator) {
+void operate_write_events(struct operate *operate) {
     for (int i = 0; i < EVENTS_A_TICK; i++) {
-        const json_t *event = event_queue_first(&operator->events);
+        const json_t *event = event_queue_first(&operate->events);
         char path[API_PATH_BYTES];
-        if (event == NULL || !operator_leads(operator)) return;
-        if (!operator->has_server) {
+        if (event == NULL || !operate_leads(operate)) return;
+        if (!operate->has_server) {
             log_event(event);
-            event_queue_pop(&operator->events);
+            event_queue_pop(&operate->events);
             continue;
         }
-        if (!writer_is_ready(&operator->writer, WRITE_EVENT, feed_now_ms())) return;
+        if (!writer_is_ready(&operate->writer, WRITE_EVENT, feed_now_ms())) return;
         snprintf(path, sizeof path, "/apis/events.k8s.io/v1/namespaces/%s/events",
                  text_in(json_object_get(event, "metadata"), "namespace"));
-        int code =
-            writer_send(&operator->writer, WRITE_EVENT, API_POST, path, json_deep_copy(event), 0, NULL);
+        int code = writer_send(&operate->writer, WRITE_EVENT, API_POST, path, json_deep_copy(event), 0, NULL);
         // What the server will never take is not tried again: no answer, throttling and its own errors are.
         bool again = code == 0 || code == 429 || code >= 500 || code == 401 || code == 403;
         if (again) return;
-        event_queue_pop(&operator->events);
+        event_queue_pop(&operate->events);
     }
 }

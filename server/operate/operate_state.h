@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the operator share. Internal to them.
-#ifndef DRAWBRIDGE_OPERATE_OPERATOR_STATE_H
-#define DRAWBRIDGE_OPERATE_OPERATOR_STATE_H
+// What the files of the thread share. Internal to them.
+#ifndef DRAWBRIDGE_OPERATE_OPERATE_STATE_H
+#define DRAWBRIDGE_OPERATE_OPERATE_STATE_H
 
 #include <pthread.h>
 
 #include "server/operate/event_queue.h"
 #include "server/operate/leader.h"
-#include "server/operate/operator.h"
+#include "server/operate/operate.h"
 #include "server/operate/pictures.h"
 #include "server/operate/survey.h"
 #include "server/operate/taint_plan.h"
@@ -15,7 +15,7 @@
 
 #define TAINT_PREFIX_BYTES 48u
 
-struct operator{
+struct operate {
     struct store *store;
     _Atomic int *minor;
     bool has_server; // else a folder is the control plane
@@ -35,7 +35,9 @@ struct operator{
     int64_t pods_next_ms;
     int64_t policy_next_ms, prune_next_ms;
     struct survey_policy policy;
-    struct operator_facts facts; // of the last tick; held with the mutex
+    struct holds holds;
+    struct denials denials;     // held with the mutex
+    struct operate_facts facts; // of the last tick; held with the mutex
     pthread_t thread;
     bool thread_runs;
     pthread_mutex_t mutex;
@@ -43,32 +45,32 @@ struct operator{
     bool stop; // held with the mutex
 };
 
-int64_t operator_wall_ms(void);
+int64_t operate_wall_ms(void);
 
 // Whether this replica may write at this moment. A folder has one replica.
-bool operator_leads(const struct operator* operator);
+bool operate_leads(const struct operate *operate);
 
-// ---- operator_nodes.c: the survey, and NodeLedgers
+// ---- operate_nodes.c: the survey, and NodeLedgers
 
 // What it does: looks at the nodes whose turn it is, and at those that changed.
-void operator_survey(struct operator* operator);
+void operate_survey(struct operate *operate);
 // What it does: writes NodeLedgers that are due, a few at a time.
-void operator_write_nodes(struct operator* operator);
+void operate_write_nodes(struct operate *operate);
 
-// ---- operator_taints.c
+// ---- operate_taints.c
 
-void operator_write_taints(struct operator* operator);
+void operate_write_taints(struct operate *operate);
 
-// ---- operator_pods.c: who is held, who may go on
+// ---- operate_pods.c: who is held, who may go on
 
-void operator_look_at_pods(struct operator* operator);
+void operate_look_at_pods(struct operate *operate);
 // What it does: Events about what was not merged.
-void operator_tell_rejections(struct operator* operator);
+void operate_tell_rejections(struct operate *operate);
 
-// ---- operator_events.c
+// ---- operate_events.c
 
-void operator_tell(struct operator* operator, const struct event * event);
+void operate_tell(struct operate *operate, const struct event *event);
 // What it does: writes some of the Events that wait.
-void operator_write_events(struct operator* operator);
+void operate_write_events(struct operate *operate);
 
 #endif

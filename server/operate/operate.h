@@ -4,18 +4,19 @@
 //
 // With a folder as the control plane there is nobody to write to and nobody to lead: the survey feeds the
 // metrics, Events become log lines, and `drawbridge ledger show` shows what a NodeLedger would.
-#ifndef DRAWBRIDGE_OPERATE_OPERATOR_H
-#define DRAWBRIDGE_OPERATE_OPERATOR_H
+#ifndef DRAWBRIDGE_OPERATE_OPERATE_H
+#define DRAWBRIDGE_OPERATE_OPERATE_H
 
 #include "server/feed/kubeconfig.h"
 #include "server/ledger/report.h"
 #include "server/ledger/store.h"
+#include "server/operate/holds.h"
 #include "server/operate/write_kinds.h"
 
-#define OPERATOR_TICK_MS       250
-#define OPERATOR_NODE_WRITE_MS 10000 // between two writes about one node
+#define OPERATE_TICK_MS       250
+#define OPERATE_NODE_WRITE_MS 10000 // between two writes about one node
 
-struct operator_options {
+struct operate_options {
     struct store *store;
     _Atomic int *minor;       // of Kubernetes; may be told late
     struct kubeconfig config; // taken over, also by a failure; server NULL: a folder
@@ -24,13 +25,15 @@ struct operator_options {
 };
 
 // What the metrics show.
-struct operator_facts {
+struct operate_facts {
     bool leads;
     bool taints_served;
     size_t taint_rule_count;
     size_t states[FRESHNESS_UNMAPPED + 1]; // nodes, by state
-    size_t held_by_taint;                  // Pods
-    size_t held_by_gate;
+    size_t held[HOLD_STEP_COUNT];          // Pods; by denial: those that this replica denied within a minute
+    uint64_t hold_buckets[HOLD_BUCKET_COUNT]; // holds that ended, see holds.h
+    uint64_t hold_ended_count;
+    double hold_ended_sum_s;
     size_t frozen[4]; // freezes in force: cluster, driver, node, namespace
     uint64_t events_dropped_count;
     uint64_t events_suppressed_count;
@@ -39,17 +42,20 @@ struct operator_facts {
     uint64_t failed[WRITE_KIND_COUNT];
 };
 
-struct operator;
+struct operate;
 
-// What it does: starts the thread. Owner: the caller, operator_free; the store must outlive it. Errors:
+// What it does: starts the thread. Owner: the caller, operate_free; the store must outlive it. Errors:
 // FAULT_IO, FAULT_MEMORY.
-bool operator_new(struct operator_options *options, struct operator** ret_operator, struct fault *fault)
+bool operate_new(struct operate_options *options, struct operate **ret_operate, struct fault *fault)
     __attribute__((warn_unused_result));
 
 // Gives the Lease back and ends the thread. NULL is allowed.
-void operator_free(struct operator* operator);
+void operate_free(struct operate *operate);
+
+// What it does: notes that a claim write for a Pod was denied. Thread: any.
+void operate_note_denial(struct operate *operate, struct text pod_uid);
 
 // Thread: any.
-void operator_facts(struct operator* operator, struct operator_facts * ret_facts);
+void operate_facts(struct operate *operate, struct operate_facts *ret_facts);
 
 #endif
