@@ -12,11 +12,12 @@
 #define GATE_PATCH   "{\"spec\":{\"schedulingGates\":[{\"$patch\":\"delete\",\"name\":\"" WAITING_GATE "\"}]}}"
 
 static void tell_held(struct operate *operate, const struct pod_verdict *pod, struct arena *arena) {
-    struct text note = text_format(
-        arena,
-        "[ledger-stale] waits for claim %.*s (%.*s): %s%.*s%s%.*s: %.*s; goes on by itself when that ends",
-        TEXT_ARG(pod->claim), TEXT_ARG(pod->claim_uid), pod->driver.len > 0 ? "driver " : "",
-        TEXT_ARG(pod->driver), pod->driver.len > 0 ? " is " : "", TEXT_ARG(pod->state), TEXT_ARG(pod->cause));
+    struct text note = text_format(arena,
+                                   "[ledger-stale] waits for claim %.*s (%.*s): no node is fresh for %.*s: "
+                                   "%.*s, %.*s; goes on by itself "
+                                   "when that ends",
+                                   TEXT_ARG(pod->claim), TEXT_ARG(pod->claim_uid), TEXT_ARG(pod->drivers),
+                                   TEXT_ARG(pod->state), TEXT_ARG(pod->cause));
     struct event event = {.api_version = "v1",
                           .kind = "Pod",
                           .namespace = pod->namespace,

@@ -4,14 +4,14 @@
 
 #include "server/ledger/waiting.h"
 
-// How a driver stands anywhere, asked once.
-struct driver_standing {
-    struct text driver;
+// How the best node for a set of drivers stands, asked once.
+struct set_standing {
+    struct text_list drivers;
     struct view_standing standing;
     bool known;
 };
 struct standing_list {
-    struct driver_standing *items;
+    struct set_standing *items;
     size_t count;
 };
 
@@ -22,23 +22,35 @@ struct planner {
     bool no_gates; // by policy
 };
 
-static const struct driver_standing *standing_of(struct planner *planner, struct text driver) {
-    const struct text anywhere = {NULL, 0};
+static bool same_drivers(const struct text_list *a, const struct text_list *b) {
+    if (a->count != b->count) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!text_equal(a->items[i], b->items[i])) return false;
+    return true;
+}
+
+static const struct set_standing *standing_of(struct planner *planner, const struct text_list *drivers) {
     for (size_t i = 0; i < planner->standings.count; i++)
-        if (text_equal(planner->standings.items[i].driver, driver)) return &planner->standings.items[i];
-    struct driver_standing *item = LIST_APPEND(planner->arena, &planner->standings);
+        if (same_drivers(&planner->standings.items[i].drivers, drivers)) return &planner->standings.items[i];
+    struct set_standing *item = LIST_APPEND(planner->arena, &planner->standings);
     if (item == NULL) return NULL;
-    item->driver = driver;
-    item->known =
-        VIEW_ASK(&planner->view, standing, anywhere, driver, planner->arena, &item->standing) == VIEW_KNOWN;
+    item->drivers = *drivers;
+    item->known = VIEW_ASK(&planner->view, best_node, drivers, planner->arena, &item->standing) == VIEW_KNOWN;
     return item;
 }
 
+static struct text joined(struct arena *arena, const struct text_list *drivers) {
+    struct text all = {NULL, 0};
+    for (size_t i = 0; i < drivers->count; i++)
+        all = text_format(arena, "%.*s%s%.*s", TEXT_ARG(all), i > 0 ? ", " : "", TEXT_ARG(drivers->items[i]));
+    return all;
+}
+
 static void hold(struct planner *planner, struct pod_verdict *verdict, const struct view_pod_claim *claim,
-                 struct text driver, struct text state, struct text cause) {
+                 const struct text_list *drivers, struct text state, struct text cause) {
     struct arena *arena = planner->arena;
     verdict->held = true;
-    verdict->driver = text_copy(arena, driver);
+    verdict->drivers = joined(arena, drivers);
     verdict->state = text_copy(arena, state);
     verdict->cause = text_copy(arena, cause);
     verdict->claim = text_copy(arena, claim->name);
@@ -47,34 +59,39 @@ static void hold(struct planner *planner, struct pod_verdict *verdict, const str
 
 // A driver that begins anew is given a moment, as when the Pod was made.
 static void look_at_drivers(struct planner *planner, const struct view_pod_claim *claim,
-                            struct pod_verdict *verdict) {
-    for (size_t i = 0; i < claim->drivers.count && !verdict->held; i++) {
-        const struct driver_standing *found = standing_of(planner, claim->drivers.items[i]);
-        if (found == NULL || !found->known || found->standing.fresh ||
-            text_equal(found->standing.state, TEXT("Rebuilding")))
-            continue;
-        hold(planner, verdict, claim, found->driver, found->standing.state, found->standing.cause);
-    }
+                            const struct text_list *drivers, struct pod_verdict *verdict) {
+    const struct set_standing *found = standing_of(planner, drivers);
+    if (found == NULL || !found->known || found->standing.fresh ||
+        text_equal(found->standing.state, TEXT("Rebuilding")))
+        return;
+    hold(planner, verdict, claim, drivers, found->standing.state, found->standing.cause);
 }
 
 static void judge_pod(struct planner *planner, const struct waiting_pod *waiting,
                       struct pod_verdict *verdict) {
-    const struct text none = {NULL, 0};
+    const struct text nothing = {NULL, 0};
+    const struct view_pod_claim *first = NULL;
+    struct text_list drivers = {.items = NULL};
     struct view_pod pod;
     struct view_freeze freeze;
     if (VIEW_ASK(&planner->view, pod, waiting->uid, planner->arena, &pod) != VIEW_KNOWN) return;
-    bool frozen = VIEW_ASK(&planner->view, freeze, waiting->namespace, none, none, planner->arena, &freeze) ==
-                  VIEW_KNOWN;
-    for (size_t i = 0; i < pod.claim_count && !verdict->held; i++) {
+    for (size_t i = 0; i < pod.claim_count; i++) {
         const struct view_pod_claim *claim = &pod.claims[i];
-        if (!claim->gated || claim->allocated) continue;
-        if (frozen)
-            hold(planner, verdict, claim, none, TEXT("Frozen"),
-                 text_format(planner->arena, "%.*s is frozen: %.*s", TEXT_ARG(freeze.scope),
-                             TEXT_ARG(freeze.reason)));
-        else
-            look_at_drivers(planner, claim, verdict);
+        if (!claim->gated) continue;
+        if (first == NULL) first = claim;
+        for (size_t k = 0; k < claim->drivers.count; k++) {
+            struct text *driver = LIST_APPEND(planner->arena, &drivers);
+            if (driver != NULL) *driver = claim->drivers.items[k];
+        }
     }
+    if (first == NULL) return;
+    if (VIEW_ASK(&planner->view, freeze, waiting->namespace, nothing, nothing, planner->arena, &freeze) ==
+        VIEW_KNOWN)
+        hold(planner, verdict, first, &drivers, TEXT("Frozen"),
+             text_format(planner->arena, "%.*s is frozen: %.*s", TEXT_ARG(freeze.scope),
+                         TEXT_ARG(freeze.reason)));
+    else if (drivers.count > 0)
+        look_at_drivers(planner, first, &drivers, verdict);
 }
 
 static bool keep(struct planner *planner, struct pod_plan *plan, const struct pod_verdict *verdict) {

@@ -12,9 +12,9 @@ struct pod_verdict {
     struct text namespace;
     struct text name;
     struct text uid;
-    bool gated;         // it has our gate
-    bool held;          // else a gated one may go on
-    struct text driver; // that holds it; empty: its namespace is frozen
+    bool gated;          // it has our gate
+    bool held;           // else a gated one may go on
+    struct text drivers; // that its claims need
     struct text state;
     struct text cause;
     struct text claim; // of those that it is held for the first one: its name
