@@ -22,20 +22,24 @@ void digest_text(uint64_t digest[2], struct text text) {
     digest_bytes(digest, text.ptr, text.len);
 }
 
-void digest_number(uint64_t digest[2], uint64_t number) {
-    digest_bytes(digest, &number, sizeof number);
+// A quantity by its value, however it is written.
+#define QUANTITY_WORDS 4
+static void quantity_words(struct quantity quantity, uint64_t words[QUANTITY_WORDS]) {
+    __int128 value = quantity.unscaled;
+    int64_t scale = quantity.scale;
+    bool small = value == (int64_t)value;
+    for (int64_t narrow = (int64_t)value; small && narrow != 0 && narrow % 10 == 0; scale++)
+        value = narrow /= 10;
+    for (; !small && value % 10 == 0; scale++) value /= 10;
+    words[0] = (uint64_t)value;
+    words[1] = (uint64_t)((unsigned __int128)value >> 64);
+    words[2] = value == 0 ? 0 : (uint64_t)scale;
+    words[3] = (quantity.set ? 1u : 0u) | (quantity.out_of_range ? 2u : 0u);
 }
 
 void digest_quantity(uint64_t digest[2], struct quantity quantity) {
-    __int128 value = quantity.unscaled;
-    int64_t scale = quantity.scale;
-    while (value != 0 && value % 10 == 0) {
-        value /= 10;
-        scale++;
-    }
-    uint64_t words[4] = {(uint64_t)value, (uint64_t)((unsigned __int128)value >> 64),
-                         value == 0 ? 0 : (uint64_t)scale,
-                         (quantity.set ? 1u : 0u) | (quantity.out_of_range ? 2u : 0u)};
+    uint64_t words[QUANTITY_WORDS];
+    quantity_words(quantity, words);
     digest_bytes(digest, words, sizeof words);
 }
 
@@ -139,31 +143,79 @@ static struct text capacity_key_of(const struct source *source, size_t index) {
     return key->set ? key->value : (struct text){NULL, 0};
 }
 
-// How many trailing zeros, which form: what digest_quantity leaves out and printing shows.
-static void digest_spelling(uint64_t digest[2], struct quantity quantity) {
-    digest_number(digest, (uint64_t)quantity.format << 32 | (uint64_t)(uint32_t)quantity.scale);
+// What goes into a digest, in pieces large enough that hashing them is cheap.
+#define PILE_BYTES 512u
+struct pile {
+    uint64_t digest[2];
+    size_t len;
+    unsigned char bytes[PILE_BYTES];
+};
+
+static void pile_flush(struct pile *pile) {
+    if (pile->len > 0) digest_bytes(pile->digest, pile->bytes, pile->len);
+    pile->len = 0;
+}
+
+static void pile_bytes(struct pile *pile, const void *data, size_t len) {
+    if (len > PILE_BYTES - pile->len) pile_flush(pile);
+    if (len > PILE_BYTES) {
+        digest_bytes(pile->digest, data, len);
+        return;
+    }
+    if (len > 0) memcpy(pile->bytes + pile->len, data, len);
+    pile->len += len;
+}
+
+static void pile_number(struct pile *pile, uint64_t number) {
+    pile_bytes(pile, &number, sizeof number);
+}
+
+static void pile_text(struct pile *pile, struct text text) {
+    pile_number(pile, text.len);
+    pile_bytes(pile, text.ptr, text.len);
+}
+
+static void pile_quantity(struct pile *pile, struct quantity quantity) {
+    uint64_t words[QUANTITY_WORDS];
+    quantity_words(quantity, words);
+    pile_bytes(pile, words, sizeof words);
+}
+
+// What the digest of a value leaves out and printing shows: trailing zeros, the form.
+static void pile_spelling(struct pile *pile, struct quantity quantity) {
+    pile_number(pile, (uint64_t)quantity.format << 32 | (uint64_t)(uint32_t)quantity.scale);
+}
+
+static void pile_numa(struct pile *pile, const struct device *device) {
+    for (size_t i = 0; i < device->attributes.count; i++) {
+        const struct device_attribute *attribute = &device->attributes.items[i];
+        int64_t id;
+        if (!first_node(attribute, &id)) continue;
+        pile_text(pile, attribute->key);
+        pile_number(pile, (uint64_t)id);
+    }
 }
 
 static void digest_source(const struct source *source, uint64_t digest[2], uint64_t spelling[2]) {
+    struct pile content = {.len = 0};
+    struct pile spelled = {.len = 0};
     for (size_t i = 0; i < source->mapping_count; i++) {
         struct shape_mapping mapping = mapping_of(source, i);
-        digest_text(digest, source->map->items[source->order[i]].key);
-        digest_text(digest, capacity_key_of(source, i));
-        digest_number(digest, mapping.mapped);
+        pile_text(&content, source->map->items[source->order[i]].key);
+        pile_text(&content, capacity_key_of(source, i));
+        pile_number(&content, mapping.mapped);
         const struct quantity parts[] = {mapping.multiplier, mapping.per_pod, mapping.per_container};
         for (size_t k = 0; k < 3; k++) {
-            digest_quantity(digest, parts[k]);
-            digest_spelling(spelling, parts[k]);
+            pile_quantity(&content, parts[k]);
+            pile_spelling(&spelled, parts[k]);
         }
     }
-    digest_number(digest, source->device->allow_multiple_allocations.value);
-    for (size_t i = 0; i < source->device->attributes.count; i++) {
-        const struct device_attribute *attribute = &source->device->attributes.items[i];
-        int64_t id;
-        if (!first_node(attribute, &id)) continue;
-        digest_text(digest, attribute->key);
-        digest_number(digest, (uint64_t)id);
-    }
+    pile_number(&content, source->device->allow_multiple_allocations.value);
+    pile_numa(&content, source->device);
+    pile_flush(&content);
+    pile_flush(&spelled);
+    memcpy(digest, content.digest, sizeof content.digest);
+    memcpy(spelling, spelled.digest, sizeof spelled.digest);
 }
 
 static size_t shape_bytes(const struct shape *shape) {

@@ -56,7 +56,6 @@ bool digest_parse(struct text text, uint64_t ret_digest[2]) __attribute__((warn_
 
 // What it does: adds to a digest. All are the same on every replica.
 void digest_text(uint64_t digest[2], struct text text);
-void digest_number(uint64_t digest[2], uint64_t number);
 // The value, however it is written.
 void digest_quantity(uint64_t digest[2], struct quantity quantity);
 
