@@ -29,18 +29,17 @@ void waiting_leave(struct ledger *ledger, struct pod_entry *pod) {
         ledger->waiting_first = pod->waiting_next;
 }
 
-bool ledger_waiting_pods(const struct ledger *ledger, size_t limit, struct arena *arena,
+bool ledger_waiting_pods(const struct ledger *ledger, size_t skip, size_t limit, struct arena *arena,
                          struct waiting_pod_list *ret_pods) {
     struct waiting_pod_list list = {.items = NULL};
-    for (const struct pod_entry *pod = ledger->waiting_first; pod != NULL; pod = pod->waiting_next) {
-        if (list.count == limit) {
-            list.omitted++;
-            continue;
-        }
+    const struct pod_entry *pod = ledger->waiting_first;
+    for (; pod != NULL && skip > 0; skip--) pod = pod->waiting_next;
+    for (; pod != NULL && list.count < limit; pod = pod->waiting_next) {
         struct waiting_pod *item = LIST_APPEND(arena, &list);
         if (item == NULL) return false;
         *item = (struct waiting_pod){pod->namespace->text, pod->name->text, pod->uid->text, pod->gated};
     }
+    list.more = pod != NULL;
     *ret_pods = list;
     return true;
 }

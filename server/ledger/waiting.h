@@ -16,12 +16,12 @@ struct waiting_pod {
 struct waiting_pod_list {
     struct waiting_pod *items; // newest first
     size_t count;
-    size_t omitted; // that had no room
+    bool more; // there are others behind them
 };
 
-// What it does: lists them, at most `limit`. Texts hold until the ledger changes. Owner: the arena. Errors:
-// false, arena poisoned.
-bool ledger_waiting_pods(const struct ledger *ledger, size_t limit, struct arena *arena,
+// What it does: lists them, without the first `skip`, at most `limit`. Texts hold until the ledger changes.
+// Owner: the arena. Errors: false, arena poisoned.
+bool ledger_waiting_pods(const struct ledger *ledger, size_t skip, size_t limit, struct arena *arena,
                          struct waiting_pod_list *ret_pods) __attribute__((warn_unused_result));
 
 // For the ledger itself.

@@ -202,7 +202,6 @@ void operate_free(struct operate *operate) {
     writer_release(&operate->writer);
     pictures_release(&operate->pictures);
     event_queue_release(&operate->events);
-    json_decref(operate->names);
     json_decref(operate->taints);
     free(operate);
 }

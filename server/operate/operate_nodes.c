@@ -6,7 +6,7 @@
 
 #include "server/ledger/clock.h"
 
-#define CHANGED_A_TICK 100
+#define CHANGED_A_TICK 500
 #define ROUND_TICKS    6 // a round over all nodes takes so many ticks, where there are few enough
 #define NODES_A_TICK   500u
 #define NODES_AT_LEAST 8u
@@ -87,52 +87,48 @@ static void take(struct operate *operate, struct picture *picture, struct survey
     picture->status = json_incref(node->status);
 }
 
-static void look_at(struct operate *operate, const char *name) {
+// False when the node is gone; its NodeLedger goes with the Node that owns it.
+static bool look_at(struct operate *operate, struct picture *picture) {
     struct survey_node node;
     int minor = atomic_load_explicit(operate->minor, memory_order_relaxed);
-    struct picture *picture = pictures_get(&operate->pictures, name);
-    if (picture == NULL) return;
-    if (!survey_node(operate->store, name, minor, false, &node)) return;
-    picture->seen = true;
+    if (!survey_node(operate->store, picture->name, minor, false, &node)) return false;
     take(operate, picture, &node);
     survey_node_release(&node);
+    return true;
 }
 
-// Nodes that a whole round did not see are gone. Their NodeLedgers go with the Node that owns them.
-static void end_round(struct operate *operate) {
-    for (size_t i = operate->pictures.count; i-- > 0;) {
-        struct picture *picture = &operate->pictures.items[i];
-        if (picture->seen) {
-            picture->seen = false;
-            continue;
-        }
-        pictures_remove(&operate->pictures, picture);
-        operate->changed = true;
+static void forget(struct operate *operate, struct picture *picture) {
+    size_t at = (size_t)(picture - operate->pictures.items);
+    if (at < operate->cursor) operate->cursor--;
+    pictures_remove(&operate->pictures, picture);
+    operate->changed = true;
+}
+
+// Nodes that are new or that changed. True when there are no more.
+static bool look_at_changed(struct operate *operate) {
+    for (int i = 0; i < CHANGED_A_TICK; i++) {
+        char *name = survey_changed(operate->store);
+        if (name == NULL) return true;
+        struct picture *picture = pictures_get(&operate->pictures, name);
+        free(name);
+        if (picture == NULL) return false;
+        picture->dirty = true;
+        if (!look_at(operate, picture)) forget(operate, picture);
     }
-    operate->rounds++;
-    json_decref(operate->names);
-    operate->names = NULL;
+    return false;
 }
 
 void operate_survey(struct operate *operate) {
-    for (int i = 0; i < CHANGED_A_TICK; i++) {
-        char *name = survey_changed(operate->store);
-        if (name == NULL) break;
-        struct picture *picture = pictures_get(&operate->pictures, name);
-        if (picture != NULL) picture->dirty = true;
-        look_at(operate, name);
-        free(name);
-    }
-    if (operate->names == NULL) {
-        operate->names = survey_names(operate->store);
-        operate->cursor = 0;
-    }
-    size_t count = json_array_size(operate->names);
-    size_t batch = count / ROUND_TICKS + NODES_AT_LEAST;
+    bool all_known = look_at_changed(operate);
+    size_t batch = operate->pictures.count / ROUND_TICKS + NODES_AT_LEAST;
     if (batch > NODES_A_TICK) batch = NODES_A_TICK;
-    for (size_t i = 0; i < batch && operate->cursor < count; i++)
-        look_at(operate, json_string_value(json_array_get(operate->names, operate->cursor++)));
-    if (operate->names != NULL && operate->cursor >= count) end_round(operate);
+    for (size_t i = 0; i < batch && operate->cursor < operate->pictures.count; i++) {
+        struct picture *picture = &operate->pictures.items[operate->cursor++];
+        if (!look_at(operate, picture)) forget(operate, picture);
+    }
+    if (operate->cursor < operate->pictures.count) return;
+    operate->cursor = 0;
+    operate->rounds += all_known;
 }
 
 // ---- NodeLedgers

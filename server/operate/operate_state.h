@@ -23,8 +23,7 @@ struct operate {
     struct leader leader;
     bool led; // at the last tick
     struct pictures pictures;
-    json_t *names; // of the round that runs
-    size_t cursor; // in names
+    size_t cursor; // in pictures: who is looked at next
     size_t rounds; // that are complete since this replica leads
     bool changed;  // a node stands otherwise than before: plan taints now
     struct event_queue events;

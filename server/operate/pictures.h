@@ -13,7 +13,6 @@ struct picture {
     char since[32]; // since when it stands in this state
     bool known;     // the Node object is there
     bool dirty;     // something changed since it was written last
-    bool seen;      // in the round that runs
     bool written;   // digest and written_ms mean something
     uint64_t digest;
     int64_t written_ms; // monotonic

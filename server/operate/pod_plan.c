@@ -104,22 +104,21 @@ static bool keep(struct planner *planner, struct pod_plan *plan, const struct po
     return true;
 }
 
-bool pod_plan_make(const struct ledger *ledger, struct arena *arena, struct pod_plan *ret_plan) {
+bool pod_plan_add(const struct ledger *ledger, struct arena *arena, struct pod_plan *plan) {
     struct planner planner = {.view = ledger_view(ledger), .arena = arena};
     struct waiting_pod_list waiting;
-    struct pod_plan plan = {.items = NULL};
     const struct ledger_policy *policy = planner.view.table->policy(planner.view.state);
     planner.no_gates = policy != NULL && policy->hold_gate.set && !policy->hold_gate.value;
-    if (!ledger_waiting_pods(ledger, POD_PLAN_LIMIT, arena, &waiting)) return false;
+    if (!ledger_waiting_pods(ledger, plan->looked_at, POD_PLAN_PART, arena, &waiting)) return false;
     for (size_t i = 0; i < waiting.count; i++) {
         struct pod_verdict verdict = {.namespace = waiting.items[i].namespace,
                                       .name = waiting.items[i].name,
                                       .uid = waiting.items[i].uid,
                                       .gated = waiting.items[i].gated};
         if (!verdict.gated || !planner.no_gates) judge_pod(&planner, &waiting.items[i], &verdict);
-        if ((verdict.held || verdict.gated) && !keep(&planner, &plan, &verdict)) return false;
+        if ((verdict.held || verdict.gated) && !keep(&planner, plan, &verdict)) return false;
     }
-    plan.omitted = waiting.omitted;
-    *ret_plan = plan;
+    plan->looked_at += waiting.count;
+    plan->more = waiting.more;
     return !arena->poisoned;
 }

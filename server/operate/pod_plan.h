@@ -6,7 +6,8 @@
 
 #include "server/ledger/ledger.h"
 
-#define POD_PLAN_LIMIT 2000u // Pods that are looked at in one go, the newest first
+#define POD_PLAN_LIMIT 2000u // Pods that are looked at, the newest first
+#define POD_PLAN_PART  100u  // of them in one hold of the store
 
 struct pod_verdict {
     struct text namespace;
@@ -24,12 +25,14 @@ struct pod_verdict {
 struct pod_plan {
     struct pod_verdict *items; // Pods that are held or have the gate
     size_t count;
-    size_t omitted; // that were not looked at
+    size_t looked_at; // so far
+    bool more;        // there are others
 };
 
-// What it does: makes the plan. Texts are copies in the arena: they outlive the ledger's next change. With
-// gates switched off by policy every gated Pod may go on. Errors: false, arena poisoned.
-bool pod_plan_make(const struct ledger *ledger, struct arena *arena, struct pod_plan *ret_plan)
+// What it does: adds the next part to a plan that starts zeroed. Texts are copies in the arena: they outlive
+// the ledger's next change. With gates switched off by policy every gated Pod may go on. Errors: false, arena
+// poisoned.
+bool pod_plan_add(const struct ledger *ledger, struct arena *arena, struct pod_plan *plan)
     __attribute__((warn_unused_result));
 
 #endif

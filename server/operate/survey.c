@@ -8,32 +8,6 @@
 
 // ---- names
 
-struct names_question {
-    json_t *names;
-};
-
-static void ask_names(struct ledger *ledger, void *context) {
-    struct names_question *question = context;
-    struct text_list names;
-    struct arena arena;
-    arena_init(&arena, SURVEY_MEMORY_BYTES);
-    bool fine = ledger_nodes(ledger, &arena, &names);
-    if (fine) question->names = json_array();
-    for (size_t i = 0; fine && i < names.count; i++)
-        fine =
-            json_array_append_new(question->names, json_stringn(names.items[i].ptr, names.items[i].len)) == 0;
-    arena_release(&arena);
-    if (fine) return;
-    json_decref(question->names);
-    question->names = NULL;
-}
-
-json_t *survey_names(struct store *store) {
-    struct names_question question = {.names = NULL};
-    store_with_ledger(store, ask_names, &question);
-    return question.names;
-}
-
 static void ask_changed(struct ledger *ledger, void *context) {
     char **name = context;
     struct text changed = ledger_take_changed_node(ledger);
@@ -166,12 +140,14 @@ struct pods_question {
 
 static void ask_pods(struct ledger *ledger, void *context) {
     struct pods_question *question = context;
-    question->fine = pod_plan_make(ledger, question->arena, question->plan);
+    question->fine = pod_plan_add(ledger, question->arena, question->plan);
 }
 
 bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_plan) {
     struct pods_question question = {.arena = arena, .plan = ret_plan};
-    store_with_ledger(store, ask_pods, &question);
+    *ret_plan = (struct pod_plan){.more = true};
+    do store_with_ledger(store, ask_pods, &question);
+    while (question.fine && ret_plan->more && ret_plan->looked_at < POD_PLAN_LIMIT);
     return question.fine;
 }
 

@@ -12,11 +12,8 @@
 
 #define SURVEY_MEMORY_BYTES ((size_t)64 * 1024 * 1024)
 
-// What it does: the names of all nodes, sorted, as JSON strings. Owner: the caller. Errors: NULL, memory.
-json_t *survey_names(struct store *store);
-
-// What it does: the name of a node that changed since it was asked last; NULL when there is none. Owner: the
-// caller, free.
+// What it does: the name of a node that is new or changed since it was asked last; NULL when there is none.
+// Owner: the caller, free.
 char *survey_changed(struct store *store);
 
 // A node as it stands.
@@ -40,7 +37,8 @@ struct survey_policy {
 };
 void survey_policy(struct store *store, int64_t wall_ms, struct survey_policy *ret_policy);
 
-// What it does: the plan for Pods without a node. Owner: the arena. Errors: false, memory.
+// What it does: the plan for Pods without a node, in parts: between them Pods may come and go. Owner: the
+// arena. Errors: false, memory.
 bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_plan)
     __attribute__((warn_unused_result));
 

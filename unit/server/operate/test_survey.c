@@ -90,11 +90,17 @@ static const char *member(const json_t *object, const char *name) {
     return text == NULL ? "" : text;
 }
 
-Test(survey, all_nodes_are_named) {
-    json_t *names = survey_names(rig.store);
-    cr_expect_eq(json_array_size(names), 2u);
-    cr_expect_str_eq(json_string_value(json_array_get(names, 0)), "node-a");
-    json_decref(names);
+Test(survey, every_node_is_new_once) {
+    char *first = survey_changed(rig.store), *second = survey_changed(rig.store);
+    cr_expect_str_eq(first, "node-a");
+    cr_expect_str_eq(second, "node-b");
+    cr_expect_null(survey_changed(rig.store));
+    slice("node-b", "40");
+    free(first);
+    free(second);
+    first = survey_changed(rig.store);
+    cr_expect_str_eq(first, "node-b");
+    free(first);
 }
 
 Test(survey, a_fresh_node_holds_nobody) {
