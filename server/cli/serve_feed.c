@@ -127,7 +127,7 @@ static int take_version(void *context, struct text version) {
 }
 
 bool serve_feed_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
-                          struct fault *fault) {
+                           struct fault *fault) {
     if (settings->kubeconfig[0] != '\0')
         return kubeconfig_load(settings->kubeconfig, settings->context, ret_config, fault) ||
                fault_wrap(fault, "--kubeconfig");
@@ -160,6 +160,13 @@ static bool start_dirfeed(struct serve_feed *feed, const struct serve_settings *
     return dirfeed_new(&options, &feed->dirfeed, fault) || fault_wrap(fault, "--feed");
 }
 
+// For the journal, when it has lost rows.
+static void list_again(void *state) {
+    const struct serve_feed *feed = state;
+    if (feed->dirfeed != NULL) dirfeed_list_again(feed->dirfeed);
+    if (feed->kube != NULL) kube_list_again(feed->kube);
+}
+
 bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *settings, struct gate *gate,
                       struct health *health, struct collectors *collectors, struct fault *fault) {
     *feed = (struct serve_feed){.gate = gate, .health = health, .collectors = collectors};
@@ -168,10 +175,12 @@ bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *sett
     feed->begun = true;
     if (!make_store(feed, gate->minor, fault)) return false;
     gate->store = &feed->gate_store;
-    if (!serve_ledger_start(&feed->ledger, settings->ledger_dir, feed->store, collectors, fault)) return false;
+    if (!serve_ledger_start(&feed->ledger, settings->ledger_dir, feed->store, collectors, fault))
+        return false;
     bool started = strcmp(settings->feed, "kube") == 0 ? start_kube(feed, settings, fault)
                                                        : start_dirfeed(feed, settings, fault);
     if (!started) return false;
+    serve_ledger_use_feed(&feed->ledger, list_again, feed);
     return (health_add(health, "feed", HEALTH_READY, check_synced, feed) &&
             collectors_add(collectors, collect, feed)) ||
            fault_set(fault, FAULT_LIMIT, "no room for the feed's checks");
@@ -181,6 +190,7 @@ void serve_feed_stop(struct serve_feed *feed) {
     if (!feed->begun) return;
     health_remove(feed->health, feed);
     collectors_remove(feed->collectors, feed);
+    serve_ledger_use_feed(&feed->ledger, NULL, NULL);
     dirfeed_free(feed->dirfeed);
     kube_free(feed->kube);
     feed->gate->store = NULL;

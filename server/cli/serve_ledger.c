@@ -55,6 +55,23 @@ static bool tell_state(void *context, char *ret_json, size_t json_bytes) {
     return fine;
 }
 
+// ---- a list, after rows were lost
+
+static void ask_for_list(void *context) {
+    struct serve_ledger *serve = context;
+    pthread_mutex_lock(&serve->feed_mutex);
+    if (serve->list_again != NULL) serve->list_again(serve->feed);
+    pthread_mutex_unlock(&serve->feed_mutex);
+}
+
+void serve_ledger_use_feed(struct serve_ledger *ledger, void (*list_again)(void *feed), void *feed) {
+    if (ledger->journal == NULL) return;
+    pthread_mutex_lock(&ledger->feed_mutex);
+    ledger->list_again = list_again;
+    ledger->feed = feed;
+    pthread_mutex_unlock(&ledger->feed_mutex);
+}
+
 // ---- metrics
 
 static void collect_one(struct exposition *out, const char *name, const char *type, const char *help,
@@ -92,8 +109,13 @@ bool serve_ledger_start(struct serve_ledger *ledger, const char *folder, struct 
                         struct collectors *collectors, struct fault *fault) {
     *ledger = (struct serve_ledger){.store = store, .collectors = collectors, .folder = folder};
     if (folder[0] == '\0') return true;
-    const struct journal_options options = {.folder = folder, .state = tell_state, .context = ledger};
-    if (!journal_new(&options, &ledger->journal, fault)) return fault_wrap(fault, "--ledger-dir");
+    const struct journal_options options = {
+        .folder = folder, .state = tell_state, .relist = ask_for_list, .context = ledger};
+    pthread_mutex_init(&ledger->feed_mutex, NULL);
+    if (!journal_new(&options, &ledger->journal, fault)) {
+        pthread_mutex_destroy(&ledger->feed_mutex);
+        return fault_wrap(fault, "--ledger-dir");
+    }
     journal_attach(ledger->journal, store);
     const struct control_options control = {.folder = folder,
                                             .commands = control_commands,
@@ -110,5 +132,6 @@ void serve_ledger_stop(struct serve_ledger *ledger) {
     control_socket_free(ledger->socket);
     journal_detach(ledger->store);
     journal_free(ledger->journal);
+    pthread_mutex_destroy(&ledger->feed_mutex);
     *ledger = (struct serve_ledger){.journal = NULL};
 }

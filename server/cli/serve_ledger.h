@@ -4,6 +4,8 @@
 #ifndef DRAWBRIDGE_CLI_SERVE_LEDGER_H
 #define DRAWBRIDGE_CLI_SERVE_LEDGER_H
 
+#include <pthread.h>
+
 #include "server/http/exposition.h"
 #include "server/ledger/journal.h"
 
@@ -15,6 +17,9 @@ struct serve_ledger {
     struct store *store;
     struct collectors *collectors;
     const char *folder;
+    pthread_mutex_t feed_mutex;
+    void (*list_again)(void *feed); // NULL: there is no feed
+    void *feed;
 };
 
 // What it does: begins to keep what the store is told, before any feed tells it; answers on the socket. With
@@ -23,6 +28,10 @@ struct serve_ledger {
 bool serve_ledger_start(struct serve_ledger *ledger, const char *folder, struct store *store,
                         struct collectors *collectors, struct fault *fault)
     __attribute__((warn_unused_result));
+
+// What it does: says how the feed is asked to tell everything again, after rows of the journal were lost.
+// NULL: not any more; nobody asks it once this is back.
+void serve_ledger_use_feed(struct serve_ledger *ledger, void (*list_again)(void *feed), void *feed);
 
 // Ends both. The feeds must have ended. A zeroed one is allowed.
 void serve_ledger_stop(struct serve_ledger *ledger);

@@ -212,3 +212,20 @@ bool applied_update(struct applied *applied, const struct folder_files *files, b
     if (fine && complete && !applied->listed) end_list(&update);
     return fine;
 }
+
+bool applied_list_again(struct applied *applied, int minor, struct store *store, struct feed_state *state,
+                        struct fault *fault) {
+    struct update update = {
+        .applied = applied, .minor = minor, .store = store, .state = state, .fault = fault};
+    bool fine = true;
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) store_list_begin(store, feed_kinds[i].kind);
+    arena_init(&update.arena, TELL_MEMORY_BYTES);
+    for (size_t i = 0; i < applied->count && fine; i++)
+        fine = tell(&update, EVENT_ADDED, &applied->items[i]->manifest, applied->items[i]->resource_version);
+    arena_release(&update.arena);
+    if (fine)
+        end_list(&update);
+    else
+        for (size_t i = 0; i < FEED_KIND_COUNT; i++) store_list_cancel(store, feed_kinds[i].kind);
+    return fine;
+}

@@ -30,4 +30,9 @@ bool applied_update(struct applied *applied, const struct folder_files *files, b
                     struct store *store, struct feed_state *state, struct fault *fault)
     __attribute__((warn_unused_result));
 
+// What it does: tells the store of all that it was told as a list, unchanged. Errors: false; the list is
+// given up.
+bool applied_list_again(struct applied *applied, int minor, struct store *store, struct feed_state *state,
+                        struct fault *fault) __attribute__((warn_unused_result));
+
 #endif

@@ -20,6 +20,7 @@
 #define RETRY_MS       1000
 
 struct dirfeed {
+    _Atomic bool list_again; // somebody missed events
     char *folder;
     int minor;
     int64_t poll_ms;
@@ -219,8 +220,17 @@ static bool follow(struct dirfeed *feed, bool compare_all) {
             log_info(0, "feed", "Folder read", LOG_STRING("folder", feed->folder),
                      LOG_NUMBER("files", feed->files.count), LOG_NUMBER("objects", feed->applied.count));
     }
+    if (feed->applied.listed && !feed->retry && atomic_exchange(&feed->list_again, false) &&
+        !applied_list_again(&feed->applied, feed->minor, feed->store, feed->state, &fault)) {
+        atomic_store(&feed->list_again, true);
+        log_error("feed", "Not all objects told again, they are tried again", fault.text);
+    }
     if (!feed->retry) tell_alive(feed);
     return false;
+}
+
+void dirfeed_list_again(struct dirfeed *feed) {
+    atomic_store(&feed->list_again, true);
 }
 
 static void *run(void *argument) {

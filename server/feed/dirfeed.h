@@ -27,6 +27,10 @@ struct dirfeed;
 bool dirfeed_new(const struct dirfeed_options *options, struct dirfeed **ret_feed, struct fault *fault)
     __attribute__((warn_unused_result));
 
+// What it does: asks that all objects are told again as a list, for somebody who has missed events. Thread:
+// any.
+void dirfeed_list_again(struct dirfeed *feed);
+
 // Ends the thread. NULL is allowed. The store keeps what it has.
 void dirfeed_free(struct dirfeed *feed);
 

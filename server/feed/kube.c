@@ -19,6 +19,7 @@
 
 // One kind.
 struct follower {
+    _Atomic bool list_again; // somebody missed events
     struct kube *kube;
     struct kube_call call;
     struct listwatch listwatch;
@@ -327,6 +328,21 @@ static void check_silence(struct follower *follower, int64_t now_ms) {
     request_is_done(follower, CURLE_OPERATION_TIMEDOUT);
 }
 
+// A list that runs is let run: the wish stands until it is whole.
+static void check_list_again(struct follower *follower) {
+    if (follower->listwatch.version == 0 || !atomic_exchange(&follower->list_again, false)) return;
+    if (!follower->call.running) {
+        follower->listwatch.version = 0;
+        return;
+    }
+    stop_call(follower, WATCH_END_GONE);
+    request_is_done(follower, CURLE_OPERATION_TIMEDOUT);
+}
+
+void kube_list_again(struct kube *kube) {
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) atomic_store(&kube->followers[i].list_again, true);
+}
+
 // --- The server's version ---
 
 enum { VERSION_GIT };
@@ -417,6 +433,7 @@ static void end_requests(struct kube *kube) {
     for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
         check_answer(&kube->followers[i]);
         check_silence(&kube->followers[i], now_ms);
+        check_list_again(&kube->followers[i]);
     }
 }
 

@@ -37,6 +37,10 @@ struct kube;
 bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault *fault)
     __attribute__((warn_unused_result));
 
+// What it does: asks for a new list of every kind, for somebody who has missed events. The store keeps what
+// it has meanwhile. Thread: any.
+void kube_list_again(struct kube *kube);
+
 // Ends all connections and the thread. NULL is allowed.
 void kube_free(struct kube *kube);
 

@@ -137,6 +137,19 @@ Test(dirfeed, repeats_are_silent) {
     end(&rig);
 }
 
+Test(dirfeed, all_is_told_again_when_somebody_asks) {
+    struct rig rig = {.folder = test_folder_new()};
+    test_write_text(rig.folder, "a.yaml", NODE("a", ""));
+    begin(&rig, 100);
+    expect_tale(&rig, "+nodes/a@1 ");
+    dirfeed_list_again(rig.feed);
+    expect_tale(&rig, "+nodes/a@1 +nodes/a@1 ");
+    quiet();
+    expect_tale(&rig, "+nodes/a@1 +nodes/a@1 ");
+    cr_expect(is_synced(&rig));
+    end(&rig);
+}
+
 Test(dirfeed, half_written_files_wait) {
     struct rig rig = {.folder = test_folder_new()};
     test_write_text(rig.folder, "a.yaml", NODE("a", ""));
