@@ -226,6 +226,11 @@ static struct quantity_map sum_containers(const struct counting *counting, enum 
     return fold_all(counting, &shares);
 }
 
+// Whether status says what the Pod as a whole was given.
+static bool tells_whole(const struct pod *pod) {
+    return pod->allocated_resources.set && pod->status_resources_set && pod->status_resources.requests.set;
+}
+
 // The two parts of v1.37's sum: what claims come on top of, and what has them in it. When a resize was
 // refused, what the spec says does not count.
 // Source: v0.37.2 AggregateContainerRequests.
@@ -233,7 +238,7 @@ static void sum_parts(const struct counting *counting, struct quantity_map *ret_
                       struct quantity_map *ret_within) {
     const struct pod *pod = counting->pod;
     struct quantity_map spec = counting->infeasible ? NOTHING : sum_containers(counting, SOURCE_SPEC);
-    if (pod->allocated_resources.set && pod->status_resources_set && pod->status_resources.requests.set) {
+    if (tells_whole(pod)) {
         *ret_on_top = spec;
         *ret_within =
             greatest(counting, &NOTHING, &pod->status_resources.requests, &pod->allocated_resources);
@@ -309,20 +314,28 @@ struct quantity_map pod_requests(const struct pod *pod, const struct pod_request
 
 // ---- taken apart
 
-static void add_demand(struct pod_demand_list *demands, const struct quantity_map *map, struct arena *arena,
-                       size_t member) {
-    for (size_t i = 0; i < map->count; i++) {
-        size_t at = demands->count;
-        int order = 1;
-        while (at > 0 && (order = text_compare(demands->items[at - 1].resource, map->items[i].key)) > 0) at--;
-        if (at == 0 || order != 0) {
-            if (LIST_APPEND(arena, demands) == NULL) return;
-            memmove(demands->items + at + 1, demands->items + at,
-                    (demands->count - 1 - at) * sizeof *demands->items);
-            demands->items[at++] = (struct pod_demand){.resource = map->items[i].key};
-        }
-        *(struct quantity *)(void *)((char *)&demands->items[at - 1] + member) = map->items[i].value;
+// Puts a sorted list into one member of the demands, which are sorted too.
+static void add_demands(struct pod_demand_list *demands, const struct quantity_map *map, struct arena *arena,
+                        size_t member) {
+    struct pod_demand_list joined = {
+        arena_zalloc(arena, demands->count + map->count + 1, sizeof *joined.items), 0};
+    size_t left = 0;
+    size_t right = 0;
+    if (joined.items == NULL) return;
+    while (left < demands->count || right < map->count) {
+        int order = left == demands->count ? 1
+                    : right == map->count
+                        ? -1
+                        : text_compare(demands->items[left].resource, map->items[right].key);
+        struct pod_demand *demand = &joined.items[joined.count++];
+        if (order <= 0)
+            *demand = demands->items[left++];
+        else
+            demand->resource = map->items[right].key;
+        if (order < 0) continue;
+        *(struct quantity *)(void *)((char *)demand + member) = map->items[right++].value;
     }
+    *demands = joined;
 }
 
 struct pod_demand_list pod_demands(const struct pod *pod, int minor, struct arena *arena) {
@@ -339,12 +352,14 @@ struct pod_demand_list pod_demands(const struct pod *pod, int minor, struct aren
         sum_parts(&counting, &on_top, &within);
     struct quantity_map pod_level = pod_level_requests(&counting);
     struct quantity_map overhead = resources_sorted(&pod->overhead, arena);
-    add_demand(&demands, &on_top, arena, offsetof(struct pod_demand, on_top));
-    add_demand(&demands, &within, arena, offsetof(struct pod_demand, within));
-    add_demand(&demands, &pod_level, arena, offsetof(struct pod_demand, within));
+    add_demands(&demands, &on_top, arena, offsetof(struct pod_demand, on_top));
+    add_demands(&demands, &within, arena, offsetof(struct pod_demand, within));
+    add_demands(&demands, &pod_level, arena, offsetof(struct pod_demand, within));
+    // When a resize was refused and status tells the whole Pod, claims come on top of nothing.
+    bool whole = minor >= 37 && counting.infeasible && tells_whole(pod);
     for (size_t i = 0; i < demands.count; i++)
-        demands.items[i].pod_level = resources_find(&pod_level, demands.items[i].resource) != NULL;
-    add_demand(&demands, &overhead, arena, offsetof(struct pod_demand, overhead));
+        demands.items[i].pod_level = whole || resources_find(&pod_level, demands.items[i].resource) != NULL;
+    add_demands(&demands, &overhead, arena, offsetof(struct pod_demand, overhead));
     return arena->poisoned ? (struct pod_demand_list){0} : demands;
 }
 

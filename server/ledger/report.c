@@ -7,15 +7,25 @@
 #include "server/ledger/freshness.h"
 #include "server/ledger/pod_requests.h"
 
+// One amount on its way into a column of a resource. They are collected, sorted once and added up, so that a
+// Pod with thousands of resources costs no more than its size.
+enum column { COLUMN_ALLOCATABLE, COLUMN_ORDINARY, COLUMN_DRA, COLUMN_HELD };
+struct part {
+    struct text resource;
+    enum column column;
+    struct quantity quantity;
+};
+struct part_list {
+    struct part *items;
+    size_t count;
+};
+
 struct making {
     const struct ledger *ledger;
     const struct node_entry *node;
     struct arena *arena;
     struct node_report *report;
-    struct quantity_map allocatable;
-    struct quantity_map ordinary;
-    struct quantity_map dra;
-    struct quantity_map held;
+    struct part_list parts;
     size_t pod_count;
 };
 
@@ -183,9 +193,17 @@ static void make_row(struct making *making, const struct placement *placement, c
     }
 }
 
+static void add_part(struct making *making, struct text resource, enum column column,
+                     struct quantity quantity) {
+    struct part *part = LIST_APPEND(making->arena, &making->parts);
+    if (part != NULL) *part = (struct part){resource, column, quantity};
+}
+
 static void count_row(struct making *making, const struct row_report *row) {
     struct numa_report *numa = row->resources.count == 0 ? NULL : numa_at(making, row->numa);
-    sums_add_all(row->held ? &making->held : &making->dra, &row->resources, making->arena);
+    for (size_t i = 0; i < row->resources.count; i++)
+        add_part(making, row->resources.items[i].key, row->held ? COLUMN_HELD : COLUMN_DRA,
+                 row->resources.items[i].value);
     if (numa != NULL) sums_add_all(row->held ? &numa->held : &numa->dra, &row->resources, making->arena);
 }
 
@@ -233,7 +251,7 @@ static void count_pod(struct making *making, const struct pod_entry *pod) {
         sum = as_counted(demand->resource->text, sum);
         if (taken != NULL) sum = quantity_subtract(sum, *taken);
         // Pod-level requests that do not cover the claims leave nothing over.
-        if (quantity_sign(sum) > 0) sums_add(&making->ordinary, demand->resource->text, sum, making->arena);
+        if (quantity_sign(sum) > 0) add_part(making, demand->resource->text, COLUMN_ORDINARY, sum);
     }
     making->pod_count++;
 }
@@ -269,6 +287,7 @@ static void make_claims(struct making *making, bool all_settled, struct row_repo
         for (size_t i = 0; i < claim->consumer_count; i++) {
             const struct pod_entry *pod = consumer_here(making, claim, i);
             if (pod == NULL || pod->node != NULL || !is_first_claim_here(making, pod, claim)) continue;
+            count_pod(making, pod); // reserved and not bound: the scheduler counts it as a whole
             divergence_of_pod(making->ledger, pod, all_settled, making->arena, &making->report->divergence);
         }
     }
@@ -277,44 +296,54 @@ static void make_claims(struct making *making, bool all_settled, struct row_repo
 
 // ---- totals
 
-static struct total_report *total_at(struct making *making, struct text resource) {
-    struct total_report_list *totals = &making->report->totals;
-    for (size_t i = 0; i < totals->count; i++)
-        if (text_equal(totals->items[i].resource, resource)) return &totals->items[i];
-    struct total_report *total = LIST_APPEND(making->arena, totals);
-    struct quantity zero = quantity_from_int64(0, QUANTITY_DECIMAL_SI);
-    if (total != NULL) *total = (struct total_report){resource, zero, zero, zero, zero, zero};
-    return total;
+static int compare_parts(const void *a, const void *b) {
+    return text_compare(((const struct part *)a)->resource, ((const struct part *)b)->resource);
 }
 
-static int compare_totals(const void *a, const void *b) {
-    return text_compare(((const struct total_report *)a)->resource,
-                        ((const struct total_report *)b)->resource);
-}
-
-static void fill_totals(struct making *making, const struct quantity_map *sums, size_t member) {
-    for (size_t i = 0; i < sums->count; i++) {
-        struct total_report *total = total_at(making, sums->items[i].key);
-        if (total == NULL) return;
-        struct quantity *column = (struct quantity *)(void *)((char *)total + member);
-        *column = sums->items[i].value;
+static struct quantity *column_of(struct total_report *total, enum column column) {
+    switch (column) {
+    case COLUMN_ALLOCATABLE: return &total->allocatable;
+    case COLUMN_ORDINARY: return &total->ordinary;
+    case COLUMN_DRA: return &total->dra;
+    case COLUMN_HELD: break;
     }
+    return &total->held;
+}
+
+// The first amount of a column keeps its form, as in sums of upstream.
+static void add_to_column(struct total_report *total, const struct part *part, unsigned *filled) {
+    struct quantity *sum = column_of(total, part->column);
+    *sum = *filled & 1u << part->column ? quantity_add(*sum, part->quantity) : part->quantity;
+    *filled |= 1u << part->column;
 }
 
 static void make_totals(struct making *making) {
-    struct quantity pods = quantity_from_int64((int64_t)making->pod_count, QUANTITY_DECIMAL_SI);
-    if (find_sum(&making->allocatable, TEXT("pods")) != NULL)
-        sums_add(&making->ordinary, TEXT("pods"), pods, making->arena);
-    fill_totals(making, &making->allocatable, offsetof(struct total_report, allocatable));
-    fill_totals(making, &making->ordinary, offsetof(struct total_report, ordinary));
-    fill_totals(making, &making->dra, offsetof(struct total_report, dra));
-    fill_totals(making, &making->held, offsetof(struct total_report, held));
     struct total_report_list *totals = &making->report->totals;
-    for (size_t i = 0; i < totals->count; i++) {
-        struct total_report *total = &totals->items[i];
+    const struct part_list *parts = &making->parts;
+    struct quantity zero = quantity_from_int64(0, QUANTITY_DECIMAL_SI);
+    SORT(parts, compare_parts, making->arena);
+    for (size_t at = 0; at < parts->count;) {
+        struct text resource = parts->items[at].resource;
+        struct total_report *total = LIST_APPEND(making->arena, totals);
+        unsigned filled = 0;
+        if (total == NULL) return;
+        *total = (struct total_report){resource, zero, zero, zero, zero, zero};
+        for (; at < parts->count && text_equal(parts->items[at].resource, resource); at++)
+            add_to_column(total, &parts->items[at], &filled);
         total->free = quantity_subtract(quantity_subtract(total->allocatable, total->ordinary), total->dra);
     }
-    SORT(totals, compare_totals, making->arena);
+}
+
+// The scheduler counts Pods too, where the node says how many it takes.
+static void count_allocatable(struct making *making) {
+    const struct amounts *allocatable = &making->node->allocatable;
+    for (size_t i = 0; i < allocatable->count; i++) {
+        struct text resource = allocatable->items[i].resource->text;
+        add_part(making, resource, COLUMN_ALLOCATABLE, allocatable->items[i].quantity);
+        if (!text_equal(resource, TEXT("pods"))) continue;
+        struct quantity pods = quantity_from_int64((int64_t)making->pod_count, QUANTITY_DECIMAL_SI);
+        add_part(making, resource, COLUMN_ORDINARY, pods);
+    }
 }
 
 // ---- freshness
@@ -435,13 +464,11 @@ bool ledger_node_report(const struct ledger *ledger, struct text node, bool all_
     if (entry == NULL) return false;
     struct node_report report = {.name = entry->name->text, .known = entry->known, .version = entry->version};
     struct making making = {.ledger = ledger, .node = entry, .arena = arena, .report = &report};
-    for (size_t i = 0; i < entry->allocatable.count; i++)
-        sums_add(&making.allocatable, entry->allocatable.items[i].resource->text,
-                 entry->allocatable.items[i].quantity, arena);
     make_pools(&making);
     make_claims(&making, all_settled, &report.claims);
     for (size_t i = 0; i < report.claims.count; i++) count_row(&making, &report.claims.items[i]);
     make_pods(&making, all_settled);
+    count_allocatable(&making);
     make_totals(&making);
     SORT(&report.numa, compare_numa, arena);
     SORT(&report.divergence, compare_divergences, arena);

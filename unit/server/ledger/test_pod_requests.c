@@ -74,6 +74,39 @@ static void expect(const struct line *line, int sum, struct pod_requests_options
     }
 }
 
+static struct quantity find(const struct quantity_map *map, struct text name) {
+    struct quantity nothing = {0};
+    for (size_t i = 0; i < map->count; i++)
+        if (text_equal(map->items[i].key, name)) return map->items[i].value;
+    return nothing;
+}
+
+// Taken apart and put together again with what status says of claims, it is what the scheduler counts.
+static void expect_demands(const struct line *line, struct arena *arena) {
+    const struct quantity_map *want = &line->sums[WITH_CLAIMS];
+    struct pod_demand_list demands = pod_demands(&line->pod, (int)line->minor, arena);
+    // What claims take: the scheduler's sum of a Pod of nothing but its status' entries.
+    struct pod claims_only = {.allocatable_statuses = line->pod.allocatable_statuses};
+    struct pod_requests_options options = {.minor = (int)line->minor, .with_claims = true, .spec_only = true};
+    struct quantity_map claims = pod_requests(&claims_only, &options, arena);
+    static const struct quantity nothing;
+    for (size_t i = 0; i < want->count; i++) {
+        struct text name = want->items[i].key;
+        const struct pod_demand none = {0};
+        const struct pod_demand *demand = &none;
+        for (size_t k = 0; k < demands.count; k++)
+            if (text_equal(demands.items[k].resource, name)) demand = &demands.items[k];
+        struct quantity taken = find(&claims, name);
+        struct quantity sum = pod_demand_sum(&demand->on_top, &demand->within, &demand->overhead,
+                                             demand->pod_level, taken.set ? taken : nothing);
+        cr_expect_eq(quantity_compare(sum, want->items[i].value), 0, "1.%d %.*s: %.*s is %.*s, not %.*s",
+                     (int)line->minor, TEXT_ARG(line->pod.metadata.name), TEXT_ARG(name),
+                     TEXT_ARG(quantity_canonical(arena, sum)), TEXT_ARG(want->items[i].value.source));
+    }
+    for (size_t i = 1; i < demands.count; i++)
+        cr_expect_lt(text_compare(demands.items[i - 1].resource, demands.items[i].resource), 0);
+}
+
 static void expect_file(struct text file) {
     size_t at = 0, count = 0;
     struct text text;
@@ -89,6 +122,7 @@ static void expect_file(struct text file) {
         if (line.sums[SPEC_ONLY].set)
             expect(&line, SPEC_ONLY, (struct pod_requests_options){.with_claims = true, .spec_only = true},
                    &arena);
+        expect_demands(&line, &arena);
         arena_release(&arena);
         count++;
     }
@@ -169,5 +203,6 @@ Test(pod_requests, many_containers_and_resources_are_quick, .timeout = 20) {
     cr_assert_eq(sum.count, MANY);
     cr_assert_eq(quantity_compare(sum.items[0].value, quantity_from_int64(1, QUANTITY_DECIMAL_SI)), 0);
     cr_assert_eq(quantity_compare(sum.items[MANY - 1].value, quantity_from_int64(2, QUANTITY_DECIMAL_SI)), 0);
+    cr_assert_eq(pod_demands(&pod, 37, &arena).count, MANY);
     arena_release(&arena);
 }
