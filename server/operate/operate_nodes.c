@@ -82,6 +82,11 @@ static void take(struct operate *operate, struct picture *picture, struct survey
     }
     if (!same && !(first && fresh)) tell_state(operate, picture->name, node->status);
     tell_divergences(operate, node->divergences);
+    if (json_equal(picture->faulty, node->faulty) == 0) {
+        json_decref(picture->faulty);
+        picture->faulty = json_incref(node->faulty);
+        picture->faulty_ms = feed_now_ms();
+    }
     picture->known = node->known;
     json_decref(picture->status);
     picture->status = json_incref(node->status);

@@ -4,11 +4,12 @@
 
 #include "server/log.h"
 
-#define PLAN_MS       1000
-#define LIST_MS       30000
-#define NOT_SERVED_MS 60000
-#define WRITES_A_TICK 20
-#define OURS          "?labelSelector=app.kubernetes.io%2Fmanaged-by%3Ddrawbridge"
+#define PLAN_MS          1000
+#define LIST_MS          30000
+#define NOT_SERVED_MS    60000
+#define WRITES_A_TICK    20
+#define FAULTY_SETTLE_MS 10000
+#define OURS             "?labelSelector=app.kubernetes.io%2Fmanaged-by%3Ddrawbridge"
 
 static const char *const prefixes[] = {"/apis/resource.k8s.io/v1", "/apis/resource.k8s.io/v1beta2"};
 
@@ -59,8 +60,15 @@ static json_t *plan(const struct operate *operate) {
     if (!operate->policy.hold_taint) return json_object();
     if (!taint_plan_init(&plan)) return NULL;
     bool fine = true;
-    for (size_t i = 0; i < operate->pictures.count && fine; i++)
-        if (operate->pictures.items[i].known) fine = taint_plan_add(&plan, operate->pictures.items[i].status);
+    int64_t now_ms = feed_now_ms();
+    for (size_t i = 0; i < operate->pictures.count && fine; i++) {
+        const struct picture *picture = &operate->pictures.items[i];
+        if (!picture->known) continue;
+        fine = taint_plan_add(&plan, picture->status);
+        // Devices move from slice to slice: what stays so is a fault.
+        if (fine && now_ms - picture->faulty_ms >= FAULTY_SETTLE_MS)
+            fine = taint_plan_add_faulty(&plan, picture->faulty);
+    }
     json_t *wanted = fine ? taint_plan_wanted(&plan) : NULL;
     taint_plan_release(&plan);
     return wanted;

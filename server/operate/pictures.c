@@ -53,6 +53,7 @@ struct picture *pictures_get(struct pictures *pictures, const char *name) {
 static void release(struct picture *picture) {
     free(picture->name);
     json_decref(picture->status);
+    json_decref(picture->faulty);
 }
 
 void pictures_remove(struct pictures *pictures, struct picture *picture) {

@@ -10,10 +10,11 @@
 #define HASH_BYTES  8 // of the digest that go into a name
 #define CAUSE_BYTES 512
 
-void taint_rule_name(const char *driver, const char *pool, char ret_name[TAINT_NAME_BYTES]) {
+void taint_rule_name(const char *driver, const char *pool, const char *device,
+                     char ret_name[TAINT_NAME_BYTES]) {
     char key[512];
     unsigned char digest[SHA256_DIGEST_LENGTH];
-    int len = snprintf(key, sizeof key, "%s\n%s", driver, pool);
+    int len = snprintf(key, sizeof key, "%s\n%s\n%s", driver, pool, device);
     SHA256((const unsigned char *)key, len < (int)sizeof key ? (size_t)len : sizeof key - 1, digest);
     int at = snprintf(ret_name, TAINT_NAME_BYTES, "drawbridge-");
     for (size_t i = 0; i < HASH_BYTES; i++)
@@ -22,12 +23,14 @@ void taint_rule_name(const char *driver, const char *pool, char ret_name[TAINT_N
 
 bool taint_plan_init(struct taint_plan *plan) {
     plan->pools = json_object();
-    return plan->pools != NULL;
+    plan->devices = json_object();
+    return plan->pools != NULL && plan->devices != NULL;
 }
 
 void taint_plan_release(struct taint_plan *plan) {
     json_decref(plan->pools);
-    plan->pools = NULL;
+    json_decref(plan->devices);
+    *plan = (struct taint_plan){.pools = NULL};
 }
 
 static const char *text_in(const json_t *object, const char *name) {
@@ -63,6 +66,25 @@ bool taint_plan_add(struct taint_plan *plan, const json_t *status) {
     return true;
 }
 
+static bool add_device(struct taint_plan *plan, const json_t *one) {
+    char name[TAINT_NAME_BYTES];
+    const char *driver = text_in(one, "driver"), *pool = text_in(one, "pool"),
+               *device = text_in(one, "device");
+    taint_rule_name(driver, pool, device, name);
+    json_t *rule = json_pack("{s:s, s:s, s:s, s:s, s:s}", "driver", driver, "pool", pool, "device", device,
+                             "value", "Faulty", "cause", text_in(one, "rule"));
+    return rule != NULL && json_object_set_new(plan->devices, name, rule) == 0;
+}
+
+bool taint_plan_add_faulty(struct taint_plan *plan, const json_t *faulty) {
+    size_t index;
+    json_t *one;
+    json_array_foreach((json_t *)faulty, index, one) {
+        if (!add_device(plan, one)) return false;
+    }
+    return true;
+}
+
 // driver → number of pools, and -1 as soon as one of them is fresh.
 static json_t *count_drivers(const struct taint_plan *plan) {
     const char *key;
@@ -83,7 +105,7 @@ static json_t *count_drivers(const struct taint_plan *plan) {
 static bool want(json_t *wanted, const json_t *pool, bool whole_driver) {
     char name[TAINT_NAME_BYTES];
     const char *driver = text_in(pool, "driver");
-    taint_rule_name(driver, whole_driver ? "" : text_in(pool, "pool"), name);
+    taint_rule_name(driver, whole_driver ? "" : text_in(pool, "pool"), "", name);
     if (json_object_get(wanted, name) != NULL) return true;
     json_t *rule = json_pack("{s:s, s:s, s:s}", "driver", driver, "value", text_in(pool, "state"), "cause",
                              text_in(pool, "cause"));
@@ -97,7 +119,7 @@ static bool want(json_t *wanted, const json_t *pool, bool whole_driver) {
 
 json_t *taint_plan_wanted(const struct taint_plan *plan) {
     const char *key;
-    json_t *pool, *wanted = json_object(), *counts = count_drivers(plan);
+    json_t *pool, *wanted = json_copy(plan->devices), *counts = count_drivers(plan);
     bool fine = wanted != NULL && counts != NULL;
     if (fine) json_object_foreach(plan->pools, key, pool) {
             json_int_t count = json_integer_value(json_object_get(counts, text_in(pool, "driver")));
@@ -110,18 +132,21 @@ json_t *taint_plan_wanted(const struct taint_plan *plan) {
     return NULL;
 }
 
+// Takes a member over where there is one.
+static bool put_member(json_t *to, const json_t *from, const char *name) {
+    const char *text = text_in(from, name);
+    return text[0] == '\0' || json_object_set_new(to, name, json_string(text)) == 0;
+}
+
 static json_t *rule_of_item(const json_t *item) {
     const json_t *spec = json_object_get(item, "spec");
     const json_t *selector = json_object_get(spec, "deviceSelector");
-    const json_t *taint = json_object_get(spec, "taint");
-    json_t *rule =
-        json_pack("{s:s, s:s}", "driver", text_in(selector, "driver"), "value", text_in(taint, "value"));
-    const char *pool = text_in(selector, "pool");
-    if (rule != NULL && pool[0] != '\0' && json_object_set_new(rule, "pool", json_string(pool)) != 0) {
-        json_decref(rule);
-        return NULL;
-    }
-    return rule;
+    json_t *rule = json_object();
+    if (rule != NULL && put_member(rule, selector, "driver") && put_member(rule, selector, "pool") &&
+        put_member(rule, selector, "device") && put_member(rule, json_object_get(spec, "taint"), "value"))
+        return rule;
+    json_decref(rule);
+    return NULL;
 }
 
 json_t *taint_rules_of_list(const json_t *list) {
@@ -177,10 +202,9 @@ void taint_changes_release(struct taint_changes *changes) {
 json_t *taint_rule_object(const char *api_version, const char *name, const json_t *wanted) {
     char cause[CAUSE_BYTES];
     snprintf(cause, sizeof cause, "%s", text_in(wanted, "cause"));
-    json_t *selector = json_pack("{s:s}", "driver", text_in(wanted, "driver"));
-    const char *pool = text_in(wanted, "pool");
-    if (selector != NULL && pool[0] != '\0' &&
-        json_object_set_new(selector, "pool", json_string(pool)) != 0) {
+    json_t *selector = json_object();
+    if (selector == NULL || !put_member(selector, wanted, "driver") ||
+        !put_member(selector, wanted, "pool") || !put_member(selector, wanted, "device")) {
         json_decref(selector);
         return NULL;
     }

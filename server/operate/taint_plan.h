@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which DeviceTaintRules there should be, and what has to be written so that there are. Pure.
 //
-// A rule is about one (driver, pool), or about a whole driver where very many of its pools are not fresh. A
-// pool that several nodes see is left alone while one of them finds it fresh.
+// A rule is about one (driver, pool), or about a whole driver where very many of its pools are not fresh, or
+// about one faulty device. A pool that several nodes see is left alone while one of them finds it fresh.
 #ifndef DRAWBRIDGE_OPERATE_TAINT_PLAN_H
 #define DRAWBRIDGE_OPERATE_TAINT_PLAN_H
 
@@ -14,11 +14,14 @@
 #define TAINT_NAME_BYTES  32
 #define TAINT_COLLAPSE_AT 16u // pools of one driver, all not fresh, that become one rule
 
-// What it does: the name of a rule: the same on every replica. pool empty: the whole driver.
-void taint_rule_name(const char *driver, const char *pool, char ret_name[TAINT_NAME_BYTES]);
+// What it does: the name of a rule: the same on every replica. pool empty: the whole driver; device empty:
+// the whole pool.
+void taint_rule_name(const char *driver, const char *pool, const char *device,
+                     char ret_name[TAINT_NAME_BYTES]);
 
 struct taint_plan {
-    json_t *pools; // "driver\npool" → {driver, pool, state, cause, fresh}; for the planner
+    json_t *pools;   // "driver\npool" → {driver, pool, state, cause, fresh}; for the planner
+    json_t *devices; // wanted rules of faulty devices
 };
 
 bool taint_plan_init(struct taint_plan *plan) __attribute__((warn_unused_result));
@@ -27,8 +30,12 @@ void taint_plan_release(struct taint_plan *plan);
 // What it does: takes one node's status (see node_status.h) into account. Errors: false, memory.
 bool taint_plan_add(struct taint_plan *plan, const json_t *status) __attribute__((warn_unused_result));
 
-// What it does: the rules that are wanted: name → {driver, pool, value, cause}; pool may be missing. Owner:
-// the caller. Errors: NULL, memory.
+// What it does: takes a node's faulty devices into account: [{driver, pool, device, rule}]. Errors: false,
+// memory.
+bool taint_plan_add_faulty(struct taint_plan *plan, const json_t *faulty) __attribute__((warn_unused_result));
+
+// What it does: the rules that are wanted: name → {driver, pool, device, value, cause}; pool and device may
+// be missing. Owner: the caller. Errors: NULL, memory.
 json_t *taint_plan_wanted(const struct taint_plan *plan);
 
 // What it does: the rules of a list as the API server gives it, in the same form. Rules that are not ours are

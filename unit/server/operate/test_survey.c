@@ -219,3 +219,36 @@ Test(survey, a_status_is_read_back_by_a_ledger_that_starts_anew) {
     survey_node_release(&found);
     survey_node_release(&again);
 }
+
+Test(survey, a_device_in_two_slices_is_faulty) {
+    struct survey_node found;
+    cr_assert(survey_node(rig.store, "node-a", 36, false, &found));
+    cr_expect_eq(json_array_size(found.faulty), 0u);
+    survey_node_release(&found);
+    tell(
+        "{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceSlice\",\"metadata\":{\"name\":\"other\","
+        "\"uid\":\"other\",\"resourceVersion\":\"50\"},\"spec\":{\"driver\":\"cpu.example.com\",\"nodeName\":"
+        "\"node-a\",\"pool\":{\"name\":\"node-a\",\"generation\":1,\"resourceSliceCount\":2},\"devices\":"
+        "[{\"name\":\"d0\"},{\"name\":\"d1\"}]}}");
+    cr_assert(survey_node(rig.store, "node-a", 36, false, &found));
+    cr_assert_eq(json_array_size(found.faulty), 1u);
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "device"), "d0");
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "rule"), "device-duplicate");
+    survey_node_release(&found);
+}
+
+Test(survey, a_namesake_of_another_driver_is_faulty_on_36_unless_policy_says_otherwise) {
+    struct survey_node found;
+    tell(
+        "{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceSlice\",\"metadata\":{\"name\":\"other\","
+        "\"uid\":\"other\",\"resourceVersion\":\"50\"},\"spec\":{\"driver\":\"gpu.example.com\",\"nodeName\":"
+        "\"node-a\",\"pool\":{\"name\":\"node-a\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":"
+        "[{\"name\":\"d0\"},{\"name\":\"d1\"}]}}");
+    cr_assert(survey_node(rig.store, "node-a", 36, false, &found));
+    cr_expect_eq(json_array_size(found.faulty), 2u);
+    survey_node_release(&found);
+    policy("{\"rules\":[{\"id\":\"device-ambiguous\",\"action\":\"warn\"}]}", "51");
+    cr_assert(survey_node(rig.store, "node-a", 36, false, &found));
+    cr_expect_eq(json_array_size(found.faulty), 0u);
+    survey_node_release(&found);
+}

@@ -26,15 +26,15 @@ static void add(const char *driver, const char *pool, const char *state) {
 
 static json_t *wanted_rule(json_t *wanted, const char *driver, const char *pool) {
     char name[TAINT_NAME_BYTES];
-    taint_rule_name(driver, pool, name);
+    taint_rule_name(driver, pool, "", name);
     return json_object_get(wanted, name);
 }
 
 Test(taint_plan, names_are_stable_and_differ) {
     char a[TAINT_NAME_BYTES], b[TAINT_NAME_BYTES], again[TAINT_NAME_BYTES];
-    taint_rule_name("d.example.com", "p", a);
-    taint_rule_name("d.example.com", "", b);
-    taint_rule_name("d.example.com", "p", again);
+    taint_rule_name("d.example.com", "p", "", a);
+    taint_rule_name("d.example.com", "", "p", b);
+    taint_rule_name("d.example.com", "p", "", again);
     cr_expect_str_eq(a, again);
     cr_expect_str_neq(a, b);
     cr_expect_eq(strlen(a), strlen("drawbridge-") + 16);
@@ -96,6 +96,25 @@ Test(taint_plan, only_our_rules_are_ours) {
                      "Stale");
     json_decref(rules);
     json_decref(list);
+}
+
+Test(taint_plan, a_faulty_device_has_a_rule_of_its_own) {
+    add("d", "p", "Fresh");
+    json_t *faulty = json_pack("[{s:s, s:s, s:s, s:s}]", "driver", "d", "pool", "p", "device", "x", "rule",
+                               "device-duplicate");
+    cr_assert(taint_plan_add_faulty(&plan, faulty));
+    cr_assert(taint_plan_add_faulty(&plan, NULL));
+    json_t *wanted = taint_plan_wanted(&plan);
+    cr_assert_eq(json_object_size(wanted), 1u);
+    const char *name = json_object_iter_key(json_object_iter(wanted));
+    json_t *object = taint_rule_object("resource.k8s.io/v1", name, json_object_get(wanted, name));
+    const json_t *selector = json_object_get(json_object_get(object, "spec"), "deviceSelector");
+    json_t *expected = json_pack("{s:s, s:s, s:s}", "driver", "d", "pool", "p", "device", "x");
+    cr_expect(json_equal(selector, expected));
+    json_decref(expected);
+    json_decref(object);
+    json_decref(wanted);
+    json_decref(faulty);
 }
 
 Test(taint_plan, changes_are_the_difference) {
