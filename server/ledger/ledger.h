@@ -74,7 +74,7 @@ struct ledger_counts ledger_counts(const struct ledger *ledger);
 // What it does: remembers for two seconds what a write of a claim's status adds, so that another one a moment
 // later is judged by it; see provisional.h. Errors: false when there is no room: the write must be denied.
 bool ledger_let_in(struct ledger *ledger, const struct resource_claim *claim, int64_t old_version,
-                   bool allocates, struct text pod_uid, struct text node) __attribute__((warn_unused_result));
+                   struct text pod_uid, struct text node) __attribute__((warn_unused_result));
 
 // The minor that it counts by, as the options said.
 int ledger_minor(const struct ledger *ledger);

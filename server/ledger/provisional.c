@@ -45,14 +45,16 @@ static void forget(struct ledger *ledger, struct pending_claim *claim) {
     free_claim(ledger, claim);
 }
 
-static struct pending_claim *find(const struct ledger *ledger, struct text uid) {
-    const struct name *name = name_find(&ledger->names, uid);
-    if (name == NULL) return NULL;
+// The first entry of a claim that is for this Pod (NULL: for any), and whose write an event of this version
+// ends.
+static struct pending_claim *find(const struct ledger *ledger, const struct name *uid, const struct name *pod,
+                                  int64_t below_version) {
     for (struct link *link =
-             index_first(&ledger->provisional.by_claim, names_hash(ledger->options.seed, &name, 1));
+             index_first(&ledger->provisional.by_claim, names_hash(ledger->options.seed, &uid, 1));
          link != NULL; link = index_next(link)) {
         struct pending_claim *claim = LINK_OWNER(link, struct pending_claim, by_claim);
-        if (claim->uid == name) return claim;
+        if (claim->uid == uid && (pod == NULL || claim->pod == pod) && claim->version < below_version)
+            return claim;
     }
     return NULL;
 }
@@ -96,12 +98,11 @@ static void unlink_devices(struct ledger *ledger, struct pending_claim *claim) {
 }
 
 bool ledger_let_in(struct ledger *ledger, const struct resource_claim *source, int64_t old_version,
-                   bool allocates, struct text pod_uid, struct text node) {
+                   struct text pod_uid, struct text node) {
     struct provisional *all = &ledger->provisional;
     provisional_expire(ledger);
     // What was deleted must not come back by a late review of it.
     if (source->metadata.uid.len == 0 || ledger_is_gone(ledger, source->metadata.uid)) return true;
-    struct pending_claim *known = find(ledger, source->metadata.uid);
     struct pending_claim *claim = heap_alloc(&ledger->heap, sizeof *claim);
     if (claim == NULL) return false;
     claim->uid = take(ledger, source->metadata.uid);
@@ -109,11 +110,15 @@ bool ledger_let_in(struct ledger *ledger, const struct resource_claim *source, i
     claim->node = take(ledger, node);
     bool ready = claim->uid != NULL && claim->pod != NULL && claim->node != NULL &&
                  index_reserve(&all->by_claim) && index_reserve(&all->by_pod);
-    if (!ready || (allocates && !fill_devices(ledger, source, claim))) {
+    // A reservation names what was allocated a moment before it as well.
+    if (!ready || !fill_devices(ledger, source, claim)) {
         unlink_devices(ledger, claim);
         free_claim(ledger, claim);
         return false;
     }
+    // The scheduler tries again: what it wrote before for this Pod, or when it was for none, is replaced.
+    struct pending_claim *known = find(ledger, claim->uid, claim->pod, INT64_MAX);
+    if (known == NULL) known = find(ledger, claim->uid, ledger->empty, INT64_MAX);
     if (known != NULL) forget(ledger, known);
     claim->version = old_version;
     claim->since_ms = ledger->now_ms;
@@ -128,8 +133,11 @@ bool ledger_let_in(struct ledger *ledger, const struct resource_claim *source, i
 }
 
 void provisional_seen(struct ledger *ledger, struct text uid, int64_t resource_version, bool deleted) {
-    struct pending_claim *claim = find(ledger, uid);
-    if (claim != NULL && (deleted || resource_version > claim->version)) forget(ledger, claim);
+    const struct name *name = name_find(&ledger->names, uid);
+    struct pending_claim *claim;
+    if (name == NULL || ledger->provisional.oldest == NULL) return;
+    int64_t below = deleted ? INT64_MAX : resource_version;
+    while ((claim = find(ledger, name, NULL, below)) != NULL) forget(ledger, claim);
 }
 
 void provisional_expire(struct ledger *ledger) {

@@ -66,7 +66,6 @@ static int64_t old_version_of(const struct review *review) {
 static void record(const struct view *view, const struct view_run *run, const struct claim_write *write) {
     const struct gate_record record = {.claim = write->claim,
                                        .old_version = old_version_of(run->review),
-                                       .allocates = write->allocates,
                                        .pod_uid = write->consumer_uid,
                                        .node = write->node};
     if (run->gate->store->record == NULL || run->review->dry_run || finding_list_denies(run->findings))

@@ -11,7 +11,6 @@
 struct gate_record {
     const struct resource_claim *claim;
     int64_t old_version; // of the claim before the write
-    bool allocates;
     struct text pod_uid;
     struct text node;
 };

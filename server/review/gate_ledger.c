@@ -26,8 +26,7 @@ static void with_ledger(void *state, void (*run)(const struct view *view, void *
 // The view is of the ledger that the caller holds.
 static bool record(const struct view *view, const struct gate_record *record) {
     struct ledger *ledger = (struct ledger *)(uintptr_t)view->state;
-    return ledger_let_in(ledger, record->claim, record->old_version, record->allocates, record->pod_uid,
-                         record->node);
+    return ledger_let_in(ledger, record->claim, record->old_version, record->pod_uid, record->node);
 }
 
 static bool wait_for_store(void *state, enum object_kind kind, int64_t version, int wait_ms) {

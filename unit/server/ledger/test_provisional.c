@@ -60,7 +60,7 @@ static struct object *claim_of(struct rig *rig, const char *uid, const char *dev
 
 static bool let_in(struct rig *rig, const char *uid, const char *device, bool admin, int old_version) {
     return ledger_let_in(rig->ledger, &claim_of(rig, uid, device, admin, old_version)->claim, old_version,
-                         true, text_of(uid), TEXT("node"));
+                         text_of(uid), TEXT("node"));
 }
 
 static void see(struct rig *rig, enum event_type type, const char *uid, const char *device, int version) {
@@ -158,6 +158,20 @@ Test(provisional, a_claim_replaces_its_own_and_admin_access_takes_nothing) {
     cr_assert(let_in(&rig, "a", "x", false, 5));
     cr_assert(let_in(&rig, "b", "x", true, 5));
     HOLDERS(&rig, "a+");
+    stop(&rig);
+}
+
+Test(provisional, a_second_reservation_of_a_claim_keeps_its_device) {
+    struct rig rig;
+    start(&rig);
+    const struct resource_claim *claim = &claim_of(&rig, "a", "x", false, 5)->claim;
+    cr_assert(ledger_let_in(rig.ledger, claim, 5, TEXT("pod-1"), TEXT("node")));
+    cr_assert(ledger_let_in(rig.ledger, claim, 6, TEXT("pod-2"), TEXT("node")));
+    HOLDERS(&rig, "a+a+");
+    see(&rig, EVENT_ADDED, "a", "x", 6); // the first write is seen, the second is not
+    HOLDERS(&rig, "a=a+");
+    see(&rig, EVENT_MODIFIED, "a", "x", 7);
+    HOLDERS(&rig, "a=");
     stop(&rig);
 }
 
