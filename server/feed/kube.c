@@ -331,12 +331,11 @@ static void check_silence(struct follower *follower, int64_t now_ms) {
 // A list that runs is let run: the wish stands until it is whole.
 static void check_list_again(struct follower *follower) {
     if (follower->listwatch.version == 0 || !atomic_exchange(&follower->list_again, false)) return;
-    if (!follower->call.running) {
-        follower->listwatch.version = 0;
-        return;
+    if (follower->call.running) {
+        stop_call(follower, WATCH_END_EOF);
+        request_is_done(follower, CURLE_OPERATION_TIMEDOUT);
     }
-    stop_call(follower, WATCH_END_GONE);
-    request_is_done(follower, CURLE_OPERATION_TIMEDOUT);
+    follower->listwatch.version = 0;
 }
 
 void kube_list_again(struct kube *kube) {
