@@ -154,6 +154,10 @@ is_refused() { [[ $(try_claim "$2") == *"$1"* ]]; }
 is_admitted() { [[ $(try_claim "$1") == *created* ]]; }
 taint_rules() { k get devicetaintrules -o json | jq -c '[.items[] | [.spec.deviceSelector.driver, .spec.deviceSelector.pool, .spec.taint.key, .spec.taint.value, .spec.taint.effect]]'; }
 has_rule() { [[ $(taint_rules) == *"$1"* ]]; }
+has_device_rule() { # POOL DEVICE VALUE
+    k get devicetaintrules -o json | jq -e --arg p "$1" --arg d "$2" --arg v "$3" \
+        'any(.items[]; .spec.deviceSelector.pool == $p and (.spec.deviceSelector.device // "") == $d and .spec.taint.value == $v)'
+}
 no_rules() { expect_equal "$(taint_rules)" "[]"; }
 state_of() { k get nodeledger "$1" -o jsonpath='{.status.state}'; }
 is_state() { expect_equal "$(state_of "$1")" "$2"; }
@@ -267,6 +271,17 @@ YAML
     slice node-a 3 1 | k apply -f -
     eventually 6 no_rules
     eventually 15 is_state node-a Fresh
+}
+
+@test "a device that two slices have is tainted, and it alone" {
+    slice node-b 2 2 | k apply -f -
+    slice node-b 2 2 | sed 's/name: cpu-node-b/name: cpu-more/; /name: d1/d; s/name: d2/name: d9/' | k apply -f -
+    eventually 20 has_device_rule node-b d0 Faulty
+    has_device_rule node-b "" Faulty && fail "the whole pool is tainted"
+    expect_equal "$(taint_rules | jq length)" 1
+    k delete resourceslice cpu-more
+    slice node-b 3 1 | k apply -f -
+    eventually 20 no_rules
 }
 
 @test "no candidate is fresh: the Pod gets our gate and an Event, and goes on when the driver is back" {
