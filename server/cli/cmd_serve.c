@@ -206,8 +206,7 @@ static bool start(struct serve *serve, struct fault *fault) {
             new_verifier(&serve->settings, &serve->verifier, fault)) &&
            start_judge(serve, fault) && start_feed(serve, fault) &&
            serve_operate_start(&serve->operate, &serve->settings, &serve->feed, &serve->collectors, fault) &&
-           start_http(serve, fault) &&
-           start_config_watch(serve, fault);
+           start_http(serve, fault) && start_config_watch(serve, fault);
 }
 
 static void stop(struct serve *serve) {

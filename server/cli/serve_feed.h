@@ -40,7 +40,7 @@ bool serve_feed_start(struct serve_feed *feed, const struct serve_settings *sett
 // What it does: how --feed kube reaches its API server. Owner: the caller, kubeconfig_release. Errors:
 // FAULT_USAGE, FAULT_IO.
 bool serve_feed_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
-                          struct fault *fault) __attribute__((warn_unused_result));
+                           struct fault *fault) __attribute__((warn_unused_result));
 
 // Ends the feed, then the store. The gate must not be asked any more. A zeroed one is allowed.
 void serve_feed_stop(struct serve_feed *feed);
