@@ -528,17 +528,15 @@ bool ledger_rejections(const struct ledger *ledger, struct arena *arena,
 }
 
 struct text ledger_take_changed_node(struct ledger *ledger) {
-    struct node_entry *node = ledger->dirty_first;
-    if (node == NULL) return (struct text){NULL, 0};
-    ledger->dirty_first = node->dirty_next;
-    if (ledger->dirty_first == NULL) ledger->dirty_last = NULL;
-    node->dirty = false;
-    // A node that is gone keeps its name until the ledger changes.
-    struct text name = node->name->text;
-    if (node->refs > 1 || node->known) {
+    while (ledger->dirty_first != NULL) {
+        struct node_entry *node = ledger->dirty_first;
+        struct text name = node->name->text;
+        bool stays = node->refs > 1 || node->known; // else only the list of changes held it
+        ledger->dirty_first = node->dirty_next;
+        if (ledger->dirty_first == NULL) ledger->dirty_last = NULL;
+        node->dirty = false;
         node_drop(ledger, node);
-        return name;
+        if (stays) return name;
     }
-    node_drop(ledger, node);
-    return ledger_take_changed_node(ledger);
+    return (struct text){NULL, 0};
 }
