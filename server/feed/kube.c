@@ -321,7 +321,10 @@ static void check_answer(struct follower *follower) {
 static void check_silence(struct follower *follower, int64_t now_ms) {
     struct kube_call *call = &follower->call;
     if (!call->running) return;
-    bool silent = now_ms - call->heard_ms >= call->silence_ms;
+    // A stream that brought a list goes on as a watch, and is then as silent as one.
+    bool watches = follower->listwatch.state == LISTWATCH_WATCHING;
+    int64_t silence_ms = watches ? LISTWATCH_SILENCE_MS : call->silence_ms;
+    bool silent = now_ms - call->heard_ms >= silence_ms;
     bool late = call->most_ms > 0 && now_ms - call->began_ms >= call->most_ms;
     if (!silent && !late) return;
     stop_call(follower, WATCH_END_SILENT);
