@@ -37,9 +37,10 @@ static json_t *overhead_of(const struct overhead_resource_list *list, struct are
 }
 
 static json_t *driver_of(const struct node_ledger_driver *driver) {
-    return json_pack("{s:o,s:o,s:I,s:I,s:o}", "driver", string_of(driver->driver), "pool",
+    return json_pack("{s:o,s:o,s:I,s:I,s:o,s:o}", "driver", string_of(driver->driver), "pool",
                      string_of(driver->pool), "retiredGeneration", (json_int_t)driver->retired_generation,
-                     "version", (json_int_t)driver->version, "digest", string_of(driver->digest));
+                     "version", (json_int_t)driver->version, "digest", string_of(driver->digest), "state",
+                     string_of(driver->state));
 }
 
 static json_t *claim_of(const struct node_ledger_claim *claim, struct arena *arena) {

@@ -42,6 +42,12 @@ bool sums_are_nothing(const struct quantity_map *sums) {
     return true;
 }
 
+// What is nothing is not listed. A negative amount, which v1.36 lets into a claim's status, frees nothing.
+static void add_amount(struct quantity_map *sums, const struct name *resource, struct quantity quantity,
+                       struct arena *arena) {
+    if (quantity_sign(quantity) > 0) sums_add(sums, resource->text, quantity, arena);
+}
+
 static const struct quantity *consumed_of(const struct row *row, const struct name *key) {
     for (size_t i = 0; i < row->consumed_count; i++)
         if (row->consumed[i].key == key) return &row->consumed[i].quantity;
@@ -53,7 +59,7 @@ void footprint_mapping(const struct row *row, const struct shape *shape, struct 
     if (shape == NULL && row->fixed != NULL) {
         const struct amounts *fixed = &row->fixed->amounts;
         for (size_t i = 0; i < fixed->count; i++)
-            sums_add(sums, fixed->items[i].resource->text, fixed->items[i].quantity, arena);
+            add_amount(sums, fixed->items[i].resource, fixed->items[i].quantity, arena);
         return;
     }
     if (shape == NULL) shape = row->shape;
@@ -67,7 +73,7 @@ void footprint_mapping(const struct row *row, const struct shape *shape, struct 
             if (consumed == NULL) continue;
             quantity = quantity_multiply(*consumed, quantity);
         }
-        sums_add(sums, mapping->resource->text, quantity, arena);
+        add_amount(sums, mapping->resource, quantity, arena);
     }
 }
 
@@ -75,10 +81,10 @@ static void add_fixed_overhead(const struct remembered_row *fixed, size_t refere
                                struct quantity_map *sums, struct arena *arena) {
     struct quantity count = quantity_from_int64((int64_t)reference_count, QUANTITY_DECIMAL_SI);
     for (size_t i = 0; i < fixed->per_pod.count; i++)
-        sums_add(sums, fixed->per_pod.items[i].resource->text, fixed->per_pod.items[i].quantity, arena);
+        add_amount(sums, fixed->per_pod.items[i].resource, fixed->per_pod.items[i].quantity, arena);
     for (size_t i = 0; i < fixed->per_container.count && reference_count > 0; i++)
-        sums_add(sums, fixed->per_container.items[i].resource->text,
-                 quantity_multiply(fixed->per_container.items[i].quantity, count), arena);
+        add_amount(sums, fixed->per_container.items[i].resource,
+                   quantity_multiply(fixed->per_container.items[i].quantity, count), arena);
 }
 
 void footprint_overhead(const struct row *row, const struct shape *shape, size_t reference_count,
@@ -90,10 +96,10 @@ void footprint_overhead(const struct row *row, const struct shape *shape, size_t
     if (shape == NULL) shape = row->shape;
     for (size_t i = 0; shape != NULL && i < shape->mapping_count; i++) {
         const struct shape_mapping *mapping = &shape->mappings[i];
-        if (mapping->per_pod.set) sums_add(sums, mapping->resource->text, mapping->per_pod, arena);
+        if (mapping->per_pod.set) add_amount(sums, mapping->resource, mapping->per_pod, arena);
         if (!mapping->per_container.set || reference_count == 0) continue;
         struct quantity count = quantity_from_int64((int64_t)reference_count, QUANTITY_DECIMAL_SI);
-        sums_add(sums, mapping->resource->text, quantity_multiply(mapping->per_container, count), arena);
+        add_amount(sums, mapping->resource, quantity_multiply(mapping->per_container, count), arena);
     }
 }
 
