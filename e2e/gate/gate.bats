@@ -194,3 +194,32 @@ YAML
     clear_work
     eventually 60 no_claims
 }
+
+# lease NODE TIME
+lease() {
+    cat <<YAML
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: $1, namespace: kube-node-lease}
+spec: {holderIdentity: $1, leaseDurationSeconds: 40, renewTime: "$2"}
+---
+YAML
+}
+allocated() { k -n work get resourceclaims -o json | jq '[.items[] | select(.status.allocation)] | length'; }
+
+@test "a Pod on a stale node is held whole: none of its claims is allocated, and it runs charged when the node is back" {
+    { lease node-a 2020-01-01T00:00:00.000000Z; lease node-b 2020-01-01T00:00:00.000000Z; } | k apply -f -
+    pod held cpu.example.com nic.example.com | k apply -f -
+    eventually 30 says held "[ledger-stale] node node-"
+    expect_in "$(condition held)" "Stale" "the node's Lease was renewed" "claim UID"
+    expect_equal "$(allocated)" 0
+    local now
+    now=$(date -u +%Y-%m-%dT%H:%M:%S.000000Z)
+    { lease node-a "$now"; lease node-b "$now"; } | k apply -f -
+    eventually 90 all_bound 1
+    expect_equal "$(allocated)" 2
+    expect_equal "$(k -n work get pod held -o json | jq '.status.nodeAllocatableResourceClaimStatuses | length')" 2
+    k -n kube-node-lease delete lease node-a node-b
+    clear_work
+    eventually 60 no_claims
+}
