@@ -154,6 +154,9 @@ is_refused() { [[ $(try_claim "$2") == *"$1"* ]]; }
 is_admitted() { [[ $(try_claim "$1") == *created* ]]; }
 taint_rules() { k get devicetaintrules -o json | jq -c '[.items[] | [.spec.deviceSelector.driver, .spec.deviceSelector.pool, .spec.taint.key, .spec.taint.value, .spec.taint.effect]]'; }
 has_rule() { [[ $(taint_rules) == *"$1"* ]]; }
+last_written_before() { # SECONDS
+    k get nodeledgers --show-managed-fields -o json | jq -e --argjson s "$1" '[.items[].metadata.managedFields[].time | fromdate] | max < now - $s'
+}
 has_device_rule() { # POOL DEVICE VALUE
     k get devicetaintrules -o json | jq -e --arg p "$1" --arg d "$2" --arg v "$3" \
         'any(.items[]; .spec.deviceSelector.pool == $p and (.spec.deviceSelector.device // "") == $d and .spec.taint.value == $v)'
@@ -216,6 +219,12 @@ YAML
     booked() { [ "$(k get nodeledgers -o json | jq '[.items[].status.claims[]? | select(.name == "one" and .namespace == "work" and .driver == "cpu.example.com")] | length')" -eq 1 ]; }
     eventually 30 booked
     expect_equal "$(k get nodeledgers -o json | jq -r '[.items[].status.summary.cpu] | sort | last')" "2/16"
+}
+
+@test "a cluster in which nothing happens is not written to" {
+    eventually 20 is_state node-a Fresh
+    # Writes about one node are 10 seconds apart.
+    eventually 60 last_written_before 13
 }
 
 @test "freeze: new claims are refused with the reason, resume lets them in; the server may restart between" {

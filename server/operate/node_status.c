@@ -293,5 +293,17 @@ static uint64_t mix_value(uint64_t digest, json_t *value) {
 }
 
 uint64_t node_status_digest(const json_t *status) {
-    return mix_value(FNV_OFFSET, (json_t *)status);
+    const char *name;
+    json_t *member;
+    uint64_t digest = FNV_OFFSET;
+    json_object_foreach((json_t *)status, name, member) {
+        // The node's version counts events, our own writes among them: alone it is not worth a write.
+        if (strcmp(name, "version") == 0) continue;
+        digest = mix(digest, name, true);
+        if (strcmp(name, "cause") == 0)
+            digest = mix(digest, json_string_value(member), false);
+        else
+            digest = mix_value(digest, member);
+    }
+    return digest;
 }

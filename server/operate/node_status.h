@@ -20,7 +20,7 @@ json_t *node_status_of(const struct node_report *report, const struct node_ledge
                        struct arena *arena);
 
 // What it does: a number that changes when something in a status changes that is worth a write. Seconds that
-// a cause counts up are not.
+// a cause counts up are not, nor is the node's version by itself.
 uint64_t node_status_digest(const json_t *status);
 
 #endif

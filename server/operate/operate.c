@@ -66,7 +66,9 @@ static void prune_policy(struct operate *operate) {
     json_t *policy = json_loadb(answer.body.ptr, answer.body.len, 0, NULL);
     size_t count = policy_object_prune(&operate->writer.api, policy, wall_ms - PRUNE_MS);
     json_decref(policy);
-    if (count > 0) log_info(0, "operate", "Freezes that had ended are taken out", LOG_NUMBER("count", count));
+    if (count == 0) return;
+    writer_succeeded(&operate->writer, WRITE_POLICY);
+    log_info(0, "operate", "Freezes that had ended are taken out", LOG_NUMBER("count", count));
 }
 
 static void look_at_policy(struct operate *operate) {
