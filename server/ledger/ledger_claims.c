@@ -307,7 +307,7 @@ enum ledger_outcome claim_apply(struct ledger *ledger, const struct ledger_event
     struct claim_entry *known = find_by_text(ledger, &object->metadata);
     enum ledger_outcome outcome = order_of(ledger, known == NULL ? NULL : known->uid,
                                            known == NULL ? 0 : known->resource_version, event);
-    if (outcome == LEDGER_REPEATED && known != NULL)
+    if (seen_in_list(outcome, event) && known != NULL)
         known->list_round = ledger->kinds[KIND_RESOURCE_CLAIM].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {

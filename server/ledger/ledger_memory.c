@@ -200,7 +200,7 @@ enum ledger_outcome memory_apply(struct ledger *ledger, const struct ledger_even
     struct memory_entry *known = name == NULL ? NULL : memory_find(ledger, name);
     enum ledger_outcome outcome = order_of(ledger, known == NULL ? NULL : known->uid,
                                            known == NULL ? 0 : known->resource_version, event);
-    if (outcome == LEDGER_REPEATED && known != NULL)
+    if (seen_in_list(outcome, event) && known != NULL)
         known->list_round = ledger->kinds[KIND_NODE_LEDGER].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {

@@ -263,7 +263,7 @@ enum ledger_outcome pod_apply(struct ledger *ledger, const struct ledger_event *
     struct pod_entry *known = find_by_text(ledger, &object->metadata);
     enum ledger_outcome outcome = order_of(ledger, known == NULL ? NULL : known->uid,
                                            known == NULL ? 0 : known->resource_version, event);
-    if (outcome == LEDGER_REPEATED && known != NULL) known->list_round = ledger->kinds[KIND_POD].list_round;
+    if (seen_in_list(outcome, event) && known != NULL) known->list_round = ledger->kinds[KIND_POD].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
         if (known == NULL) return gone_unseen(ledger, event);

@@ -166,6 +166,10 @@ void policy_sweep(struct ledger *ledger, uint64_t list_round) {
     replace_policy(ledger, NULL, NULL, 0);
 }
 
+bool policy_has_resumes(const struct ledger *ledger) {
+    return ledger->policy != NULL && ledger->policy->policy.resumes.count > 0;
+}
+
 bool policy_accepts(const struct ledger *ledger, const struct row *row, const struct pool_entry *pool) {
     if (ledger->policy == NULL) return false;
     const struct resume_list *resumes = &ledger->policy->policy.resumes;

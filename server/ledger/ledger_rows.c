@@ -200,6 +200,8 @@ void pool_quarantine(struct ledger *ledger, struct pool_entry *pool) {
 }
 
 void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
+    // A pool may have many rows, and mostly nothing depends on them.
+    if (!pool->quarantined && !policy_has_resumes(ledger)) return;
     bool held = false;
     struct gathered gathered;
     int64_t live = live_generation(pool);

@@ -198,7 +198,7 @@ enum ledger_outcome slice_apply(struct ledger *ledger, const struct ledger_event
     const struct name *known_uid = known == NULL ? NULL : known->uid;
     enum ledger_outcome outcome =
         order_of(ledger, known_uid, known == NULL ? 0 : known->resource_version, event);
-    if (outcome == LEDGER_REPEATED && known != NULL)
+    if (seen_in_list(outcome, event) && known != NULL)
         known->list_round = ledger->kinds[KIND_RESOURCE_SLICE].list_round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {

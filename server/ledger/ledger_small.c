@@ -60,7 +60,7 @@ static enum ledger_outcome small_apply(struct ledger *ledger, const struct small
     enum ledger_outcome outcome = order_of(ledger, known == NULL ? NULL : known->uid,
                                            known == NULL ? 0 : known->resource_version, event);
     uint64_t round = ledger->kinds[kind->kind].list_round;
-    if (outcome == LEDGER_REPEATED && known != NULL) *round_of(kind, known) = round;
+    if (seen_in_list(outcome, event) && known != NULL) *round_of(kind, known) = round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
         if (known == NULL) return gone_unseen(ledger, event);

@@ -70,7 +70,7 @@ enum ledger_outcome template_apply(struct ledger *ledger, const struct ledger_ev
     enum ledger_outcome outcome = order_of(ledger, known == NULL ? NULL : known->uid,
                                            known == NULL ? 0 : known->resource_version, event);
     uint64_t round = ledger->kinds[KIND_RESOURCE_CLAIM_TEMPLATE].list_round;
-    if (outcome == LEDGER_REPEATED && known != NULL) known->list_round = round;
+    if (seen_in_list(outcome, event) && known != NULL) known->list_round = round;
     if (outcome != LEDGER_APPLIED) return outcome;
     if (event->type == EVENT_DELETED) {
         if (known == NULL) return LEDGER_REPEATED;

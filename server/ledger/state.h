@@ -445,6 +445,12 @@ struct ledger {
 enum ledger_outcome order_of(const struct ledger *ledger, const struct name *known_uid, int64_t known_version,
                              const struct ledger_event *event);
 
+// True when an event that is not applied still shows that an object of its name lives: a list that an older
+// server gives must not sweep away what is known better.
+static inline bool seen_in_list(enum ledger_outcome outcome, const struct ledger_event *event) {
+    return outcome != LEDGER_APPLIED && event->type != EVENT_DELETED;
+}
+
 // What it does: remembers a deleted object. The oldest is forgotten when there are too many. Errors: false,
 // memory.
 bool tombstone_add(struct ledger *ledger, const struct name *uid, int64_t resource_version)
@@ -599,6 +605,7 @@ void remembered_drop(struct ledger *ledger, struct remembered_row *remembered);
 int64_t remembered_retired(const struct ledger *ledger, const struct pool_entry *pool);
 // Whether the policy confirms that a claim's mapping may change to what the pool says now.
 bool policy_accepts(const struct ledger *ledger, const struct row *row, const struct pool_entry *pool);
+bool policy_has_resumes(const struct ledger *ledger);
 const struct policy_windows *policy_windows(const struct ledger *ledger);
 
 #endif
