@@ -118,6 +118,12 @@ static bool is_worth_waiting(const struct view_run *run, size_t first) {
     return false;
 }
 
+// A slice that may only seem to regress is let in with a warning: a false denial destroys the pool.
+static void doubt(struct finding_list *findings, size_t first) {
+    for (size_t i = first; i < findings->count; i++)
+        if (may_lag(&findings->items[i])) findings->items[i].severity = SEVERITY_WARN;
+}
+
 // Judged once more, a little later, before a denial that the cache's lag could explain. One at a time: many
 // denials at once must not hold up others.
 static void run_cached_rules(const struct gate *gate, struct view_run *run) {
@@ -125,8 +131,11 @@ static void run_cached_rules(const struct gate *gate, struct view_run *run) {
     size_t first = run->findings->count;
     gate->store->with_view(gate->store->state, run_view_rules, run);
     if (gate->store->wait == NULL || !is_worth_waiting(run, first)) return;
-    if (atomic_flag_test_and_set(&somebody_waits)) return;
     bool is_slice = run->review->object.kind == KIND_RESOURCE_SLICE;
+    if (atomic_flag_test_and_set(&somebody_waits)) {
+        if (is_slice) doubt(run->findings, first);
+        return;
+    }
     (void)gate->store->wait(gate->store->state, is_slice ? KIND_RESOURCE_SLICE : KIND_RESOURCE_CLAIM,
                             INT64_MAX, GATE_WAIT_MS);
     atomic_flag_clear(&somebody_waits);
