@@ -80,24 +80,43 @@ static json_t *driver_entries(struct builder *builder, const struct driver_repor
     return list;
 }
 
-// Pools that are only remembered: they have no state.
+static json_t *entry_of(json_t *list, const struct node_ledger_driver *driver) {
+    size_t index;
+    json_t *entry;
+    json_array_foreach(list, index, entry) {
+        if (is_text(json_object_get(entry, "driver"), driver->driver) &&
+            is_text(json_object_get(entry, "pool"), driver->pool))
+            return entry;
+    }
+    return NULL;
+}
+
+// A ledger that starts anew takes the word Quarantined for this very pool: it must neither be hidden by a
+// freeze nor stand there because of another pool of the driver.
+static void settle_state(struct builder *builder, json_t *entry, const struct node_ledger_driver *driver) {
+    if (text_equal(driver->state, TEXT("Quarantined")))
+        put_text(builder, entry, "state", driver->state);
+    else if (is_text(json_object_get(entry, "state"), TEXT("Quarantined")))
+        put_text(builder, entry, "state", TEXT("Stale"));
+}
+
+// Pools that are only remembered have no state.
 static void add_memory(struct builder *builder, json_t *list, const struct node_ledger_driver_list *drivers) {
     for (size_t i = 0; i < drivers->count; i++) {
         const struct node_ledger_driver *driver = &drivers->items[i];
-        size_t index;
-        json_t *entry;
-        bool there = false;
-        json_array_foreach(list, index, entry) {
-            there = there || (is_text(json_object_get(entry, "driver"), driver->driver) &&
-                              is_text(json_object_get(entry, "pool"), driver->pool));
+        json_t *entry = entry_of(list, driver);
+        if (entry == NULL && json_array_size(list) < NODE_STATUS_DRIVERS) {
+            entry = json_object();
+            put_text(builder, entry, "driver", driver->driver);
+            put_text(builder, entry, "pool", driver->pool);
+            put(builder, entry, "retiredGeneration",
+                json_integer(driver->retired_generation > 0 ? driver->retired_generation : 0));
+            if (json_array_append_new(list, entry) != 0) {
+                builder->failed = true;
+                return;
+            }
         }
-        if (there || json_array_size(list) >= NODE_STATUS_DRIVERS) continue;
-        entry = json_object();
-        put_text(builder, entry, "driver", driver->driver);
-        put_text(builder, entry, "pool", driver->pool);
-        put(builder, entry, "retiredGeneration",
-            json_integer(driver->retired_generation > 0 ? driver->retired_generation : 0));
-        if (json_array_append_new(list, entry) != 0) builder->failed = true;
+        if (entry != NULL) settle_state(builder, entry, driver);
     }
 }
 

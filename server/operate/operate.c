@@ -19,6 +19,7 @@ int64_t operate_wall_ms(void) {
 }
 
 bool operate_leads(const struct operate *operate) {
+    if (atomic_load_explicit(&operate->stopping, memory_order_relaxed)) return false;
     return !operate->has_server || leader_is(&operate->leader, feed_now_ms());
 }
 
@@ -154,7 +155,10 @@ static bool wait_for_tick(struct operate *operate) {
 static void *run(void *context) {
     struct operate *operate = context;
     while (wait_for_tick(operate)) tick(operate);
-    if (operate->has_server) leader_resign(&operate->leader, &operate->writer.api, operate_wall_ms());
+    // An API server that does not answer is not waited for.
+    bool answers = operate->writer.kinds[WRITE_LEASE].failures == 0;
+    if (operate->has_server && answers)
+        leader_resign(&operate->leader, &operate->writer.api, operate_wall_ms());
     return NULL;
 }
 
@@ -194,6 +198,7 @@ bool operate_new(struct operate_options *options, struct operate **ret_operate, 
 
 void operate_free(struct operate *operate) {
     if (operate == NULL) return;
+    atomic_store_explicit(&operate->stopping, true, memory_order_relaxed);
     pthread_mutex_lock(&operate->mutex);
     operate->stop = true;
     pthread_cond_signal(&operate->wake);

@@ -41,7 +41,8 @@ struct operate {
     bool thread_runs;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    bool stop; // held with the mutex
+    bool stop;             // held with the mutex
+    _Atomic bool stopping; // nothing new is begun
 };
 
 int64_t operate_wall_ms(void);

@@ -105,6 +105,23 @@ Test(node_status, columns_and_columns_of_resources) {
     json_decref(status);
 }
 
+Test(node_status, quarantine_is_written_of_the_pool_that_is_in_it) {
+    struct driver_report drivers[] = {
+        {.driver = TEXT("d"), .pool = TEXT("p"), .state = FRESHNESS_FROZEN, .cause = TEXT("frozen")},
+        {.driver = TEXT("d"), .pool = TEXT("q"), .state = FRESHNESS_QUARANTINED, .cause = TEXT("p is")}};
+    struct node_ledger_driver kept[] = {
+        {.driver = TEXT("d"), .pool = TEXT("p"), .state = TEXT("Quarantined")},
+        {.driver = TEXT("d"), .pool = TEXT("q")}};
+    struct node_report report = {.state = FRESHNESS_FROZEN, .drivers = {drivers, 2}};
+    struct node_ledger memory = {.drivers = {kept, 2}};
+    json_t *status = node_status_of(&report, &memory, 36, &arena);
+    const json_t *list = json_object_get(status, "drivers");
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(list, 0), "state")), "Quarantined");
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(list, 1), "state")), "Stale");
+    cr_expect_eq(json_array_size(list), 2u);
+    json_decref(status);
+}
+
 Test(node_status, a_short_one_has_no_claims) {
     json_t *status = status_of(false, NULL);
     cr_expect_null(json_object_get(status, "claims"));
