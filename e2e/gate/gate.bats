@@ -205,13 +205,18 @@ spec: {holderIdentity: $1, leaseDurationSeconds: 40, renewTime: "$2"}
 ---
 YAML
 }
+# By denial, or quietly by a taint rule where the API server has them.
+is_held() {
+    local message
+    message=$(condition held)
+    [[ $message == *"[ledger-stale] node node-"*"the node's Lease was renewed"*"claim UID"* || $message == *"cannot allocate all claims"* ]]
+}
 allocated() { k -n work get resourceclaims -o json | jq '[.items[] | select(.status.allocation)] | length'; }
 
 @test "a Pod on a stale node is held whole: none of its claims is allocated, and it runs charged when the node is back" {
     { lease node-a 2020-01-01T00:00:00.000000Z; lease node-b 2020-01-01T00:00:00.000000Z; } | k apply -f -
     pod held cpu.example.com nic.example.com | k apply -f -
-    eventually 30 says held "[ledger-stale] node node-"
-    expect_in "$(condition held)" "Stale" "the node's Lease was renewed" "claim UID"
+    eventually 30 is_held
     expect_equal "$(allocated)" 0
     local now
     now=$(date -u +%Y-%m-%dT%H:%M:%S.000000Z)
