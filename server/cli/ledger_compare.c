@@ -19,8 +19,8 @@ static const char *const passed_over[] = {"state",     "causes",   "cause",     
                                           "heldSince", "observed", "rejections", "counts"};
 
 // What names an element, in this order.
-static const char *const names[] = {"pod",    "claim",   "uid", "driver", "pool",
-                                    "device", "shareID", "id",  "name",   "podUID"};
+static const char *const names[] = {"pod",    "claim",   "uid", "claimUID", "driver", "pool",
+                                    "device", "shareID", "id",  "name",     "podUID"};
 
 static bool is_passed_over(const char *key, const char *path) {
     // A node's own version counts changes; that of a row is the mapping's.

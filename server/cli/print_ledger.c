@@ -137,7 +137,7 @@ static void print_divergence(FILE *out, const struct divergence_report_list *lis
         putc(',', out);
         print_member(out, "claim", divergence->claim);
         putc(',', out);
-        print_member(out, "uid", divergence->claim_uid);
+        print_member(out, "claimUID", divergence->claim_uid);
         putc(',', out);
         print_member(out, "class", text_of(divergence->class));
         fputs(",\"expected\":", out);
@@ -187,14 +187,21 @@ void print_ledger_node_json(FILE *out, const struct node_report *report, struct 
     putc('}', out);
 }
 
-static void print_rejections(FILE *out, const struct rejection_report_list *list) {
+// What a person reads of a rejection, in both forms.
+static struct text rejection_message(const struct rejection_report *rejection, struct arena *arena) {
+    if (rejection->other_uid.len > 0)
+        return text_format(arena, "the device is held by claim %.*s", TEXT_ARG(rejection->other_uid));
+    return TEXT("the row is there with other quantities");
+}
+
+static void print_rejections(FILE *out, const struct rejection_report_list *list, struct arena *arena) {
     putc('[', out);
     for (size_t i = 0; i < list->count; i++) {
         const struct rejection_report *rejection = &list->items[i];
         const struct {
             const char *name;
             struct text value;
-        } texts[] = {{"rule", text_of(rejection->rule)},  {"uid", rejection->uid},
+        } texts[] = {{"rule", text_of(rejection->rule)},  {"claimUID", rejection->uid},
                      {"namespace", rejection->namespace}, {"name", rejection->name},
                      {"driver", rejection->driver},       {"pool", rejection->pool},
                      {"device", rejection->device},       {"shareID", rejection->share_id},
@@ -204,7 +211,8 @@ static void print_rejections(FILE *out, const struct rejection_report_list *list
             print_member(out, texts[k].name, texts[k].value);
             putc(',', out);
         }
-        fprintf(out, "\"count\":%llu", (unsigned long long)rejection->count);
+        print_member(out, "message", rejection_message(rejection, arena));
+        fprintf(out, ",\"count\":%llu", (unsigned long long)rejection->count);
         print_time_member(out, "at", rejection->at_ms);
         putc('}', out);
     }
@@ -294,10 +302,8 @@ static void print_rest_text(FILE *out, const struct row_report_list *unplaced,
             fputs(before[k], out);
             print_plain_text(out, parts[k]);
         }
-        fputs(rejection->other_uid.len > 0 ? ": the device is held by claim "
-                                           : ": the row is there with other quantities",
-              out);
-        print_plain_text(out, rejection->other_uid);
+        fputs(": ", out);
+        print_plain_text(out, rejection_message(rejection, arena));
         fprintf(out, " [%s]\n", rejection->rule);
     }
 }
@@ -344,7 +350,7 @@ bool print_ledger_rest_json(FILE *out, const struct ledger *ledger, struct arena
     fputs("\"unplaced\":", out);
     print_rows(out, &unplaced, arena);
     fputs(",\n \"rejections\":", out);
-    print_rejections(out, &rejections);
+    print_rejections(out, &rejections, arena);
     fprintf(out,
             ",\n \"counts\":{\"applied\":%llu,\"repeated\":%llu,\"older\":%llu,\"ignored\":%llu,"
             "\"rowRepeats\":%llu,\"rejections\":%llu}}\n",
