@@ -34,7 +34,7 @@ Test(arena, refuses_sizes_that_overflow) {
     cr_expect_null(arena_zalloc(&arena, SIZE_MAX / 2, 3));
     arena_clear(&arena);
     struct numbers list = {0};
-    cr_expect_null(arena_append(&arena, &list.items, &list.count, SIZE_MAX / 4));
+    cr_expect_null(arena_append(&arena, &list.items, &list.count, SIZE_MAX - 3));
     arena_release(&arena);
 }
 
