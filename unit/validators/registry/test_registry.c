@@ -186,8 +186,7 @@ Test(registry, schema_checks_every_kind) {
     static const char *const specs[] = {
         "\"kind\":\"ResourceSlice\",\"spec\":{\"driver\":\"d\"}",
         "\"kind\":\"ResourceClaim\",\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\"}]}}",
-        "\"kind\":\"ResourceClaimTemplate\",\"spec\":{\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\"}]}"
-        "}}",
+        "\"kind\":\"ResourceClaimTemplate\",\"spec\":{\"spec\":{\"devices\":{\"requests\":[{}]}}}",
         "\"kind\":\"DeviceClass\",\"spec\":{\"selectors\":[{}]}",
     };
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {

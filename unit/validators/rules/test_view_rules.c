@@ -65,7 +65,9 @@ static size_t count_generation(struct pools *pools, int generation, int old_gene
 }
 
 Test(generation_regressed, lower_than_a_live_slice_is_denied) {
-    struct pools pools = {.answer = VIEW_KNOWN, .state = {5, TEXT_INIT("other"), 1}};
+    struct pools pools = {
+        .answer = VIEW_KNOWN,
+        .state = {.live_generation = 5, .live_slice = TEXT_INIT("other"), .slice_count = 1}};
     cr_expect_eq(count_generation(&pools, 3, -1), 1);
     cr_expect_eq(count_generation(&pools, 5, -1), 0); // content may change at one generation
     cr_expect_eq(count_generation(&pools, 6, -1), 0);
@@ -83,18 +85,22 @@ Test(generation_regressed, lower_than_a_live_slice_is_denied) {
 }
 
 Test(generation_regressed, the_slice_itself_is_live_too) {
-    struct pools none = {.answer = VIEW_NOT_FOUND, .state = {99, TEXT_INIT("gone"), 1}};
+    struct pools none = {.answer = VIEW_NOT_FOUND,
+                         .state = {.live_generation = 99, .live_slice = TEXT_INIT("gone"), .slice_count = 1}};
     cr_expect_eq(count_generation(&none, 2, 5), 1);
     cr_expect_eq(count_generation(&none, 5, 5), 0);
     cr_expect_eq(count_generation(&none, 6, 5), 0);
     cr_expect_eq(count_generation(&none, 0, -1), 0); // all slices are gone: any number may start
-    struct pools other = {.answer = VIEW_KNOWN, .state = {4, TEXT_INIT("other"), 1}};
+    struct pools other = {
+        .answer = VIEW_KNOWN,
+        .state = {.live_generation = 4, .live_slice = TEXT_INIT("other"), .slice_count = 1}};
     cr_expect_eq(count_generation(&other, 4, 5), 1);
     cr_expect_eq(count_generation(&other, 5, 4), 0);
 }
 
 Test(generation_regressed, unknown_pools_warn) {
-    struct pools pools = {.answer = VIEW_NOT_SYNCED, .state = {99, TEXT_INIT("old"), 1}};
+    struct pools pools = {.answer = VIEW_NOT_SYNCED,
+                          .state = {.live_generation = 99, .live_slice = TEXT_INIT("old"), .slice_count = 1}};
     struct judged judged;
     judge_generation(&judged, &pools, 1, -1);
     cr_expect_eq(judged_only(&judged)->severity, SEVERITY_WARN);
