@@ -48,7 +48,7 @@ static void add_amount(struct quantity_map *sums, const struct name *resource, s
     if (quantity_sign(quantity) > 0) sums_add(sums, resource->text, quantity, arena);
 }
 
-static const struct quantity *consumed_of(const struct row *row, const struct name *key) {
+const struct quantity *row_consumed(const struct row *row, const struct name *key) {
     for (size_t i = 0; i < row->consumed_count; i++)
         if (row->consumed[i].key == key) return &row->consumed[i].quantity;
     return NULL;
@@ -69,7 +69,7 @@ void footprint_mapping(const struct row *row, const struct shape *shape, struct 
         if (!mapping->mapped) continue;
         if (mapping->capacity_key != NULL) {
             // A capacity that was not consumed does not count for this result.
-            const struct quantity *consumed = consumed_of(row, mapping->capacity_key);
+            const struct quantity *consumed = row_consumed(row, mapping->capacity_key);
             if (consumed == NULL) continue;
             quantity = quantity_multiply(*consumed, quantity);
         }

@@ -22,6 +22,9 @@ void footprint_mapping(const struct row *row, const struct shape *shape, struct 
 void footprint_overhead(const struct row *row, const struct shape *shape, size_t reference_count,
                         struct quantity_map *sums, struct arena *arena);
 
+// What a row consumes of a capacity; NULL: nothing is said of it.
+const struct quantity *row_consumed(const struct row *row, const struct name *key);
+
 // How often containers of a Pod refer to a claim.
 size_t pod_references(const struct pod_entry *pod, const struct claim_entry *claim);
 

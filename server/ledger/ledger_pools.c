@@ -199,6 +199,10 @@ static bool slice_concerns(const struct slice_entry *slice, const struct node_en
     return false;
 }
 
+bool device_concerns(const struct slice_entry *slice, size_t at, const struct node_entry *node) {
+    return slice->places == NULL || node == NULL || place_concerns(&slice->places[at], node);
+}
+
 bool pool_concerns(const struct pool_entry *pool, const struct node_entry *node) {
     switch (pool->scope) {
     case SCOPE_NODE: return pool->node == node;
@@ -288,8 +292,7 @@ static const struct device_entry *slice_device(const struct slice_entry *slice, 
             high = middle;
     }
     for (; low < slice->device_count && slice->devices[low].name == name; low++)
-        if (slice->places == NULL || node == NULL || place_concerns(&slice->places[low], node))
-            return &slice->devices[low];
+        if (device_concerns(slice, low, node)) return &slice->devices[low];
     return NULL;
 }
 

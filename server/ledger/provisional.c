@@ -25,6 +25,7 @@ static void free_claim(struct ledger *ledger, struct pending_claim *claim) {
         drop(ledger, claim->devices[i].pool);
         drop(ledger, claim->devices[i].device);
         drop(ledger, claim->devices[i].share);
+        amounts_release(&ledger->names, &claim->devices[i].consumed);
     }
     heap_free(&ledger->heap, claim->devices, claim->device_count * sizeof *claim->devices);
     drop(ledger, claim->uid);
@@ -80,7 +81,9 @@ static bool fill_devices(struct ledger *ledger, const struct resource_claim *sou
         device->device = take(ledger, result->device);
         device->share = take(ledger, result->share_id.set ? result->share_id.value : (struct text){NULL, 0});
         if (device->driver == NULL || device->pool == NULL || device->device == NULL ||
-            device->share == NULL || !index_reserve(&ledger->provisional.by_device))
+            device->share == NULL ||
+            !amounts_copy(&ledger->names, &result->consumed_capacity, &device->consumed) ||
+            !index_reserve(&ledger->provisional.by_device))
             return false;
         // Linked at once, so that room for the next one is asked for when this one is counted.
         index_insert(&ledger->provisional.by_device, &device->by_device,

@@ -5,6 +5,7 @@
 #ifndef DRAWBRIDGE_LEDGER_PROVISIONAL_H
 #define DRAWBRIDGE_LEDGER_PROVISIONAL_H
 
+#include "server/ledger/amounts.h"
 #include "server/ledger/names.h"
 #include "validators/model/resource_claim.h"
 
@@ -22,6 +23,7 @@ struct pending_device {
     const struct name *pool;
     const struct name *device;
     const struct name *share;
+    struct amounts consumed; // of its capacities
     bool linked;
 };
 

@@ -78,6 +78,7 @@ struct source {
     size_t *order;
     size_t mapping_count;
     size_t numa_count;
+    size_t capacity_count;
 };
 
 static bool may_name_numa(struct text key) {
@@ -186,6 +187,19 @@ static void pile_spelling(struct pile *pile, struct quantity quantity) {
     pile_number(pile, (uint64_t)quantity.format << 32 | (uint64_t)(uint32_t)quantity.scale);
 }
 
+// The order of capacities does not count.
+static uint64_t capacity_digest(const struct source *source) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < source->capacity_count; i++) {
+        const struct device_capacity *capacity = &source->device->capacity.items[i];
+        uint64_t digest[2] = {0, 0};
+        digest_text(digest, capacity->key);
+        digest_quantity(digest, capacity->value);
+        sum += digest[0] | 1u;
+    }
+    return sum;
+}
+
 static void pile_numa(struct pile *pile, const struct device *device) {
     for (size_t i = 0; i < device->attributes.count; i++) {
         const struct device_attribute *attribute = &device->attributes.items[i];
@@ -212,6 +226,7 @@ static void digest_source(const struct source *source, uint64_t digest[2], uint6
     }
     pile_number(&content, source->device->allow_multiple_allocations.value);
     pile_numa(&content, source->device);
+    if (source->capacity_count > 0) pile_number(&spelled, capacity_digest(source));
     pile_flush(&content);
     pile_flush(&spelled);
     memcpy(digest, content.digest, sizeof content.digest);
@@ -220,7 +235,7 @@ static void digest_source(const struct source *source, uint64_t digest[2], uint6
 
 static size_t shape_bytes(const struct shape *shape) {
     return sizeof *shape + shape->mapping_count * sizeof *shape->mappings +
-           shape->numa_count * sizeof *shape->numa;
+           shape->numa_count * sizeof *shape->numa + shape->capacity_count * sizeof *shape->capacities;
 }
 
 static void shape_free(struct shape_table *table, struct shape *shape) {
@@ -229,6 +244,7 @@ static void shape_free(struct shape_table *table, struct shape *shape) {
         name_drop(table->names, shape->mappings[i].capacity_key);
     }
     for (size_t i = 0; i < shape->numa_count; i++) name_drop(table->names, shape->numa[i].attribute);
+    for (size_t i = 0; i < shape->capacity_count; i++) name_drop(table->names, shape->capacities[i].key);
     heap_free(table->index.heap, shape, shape_bytes(shape));
 }
 
@@ -249,30 +265,57 @@ static bool fill_mappings(struct shape_table *table, const struct source *source
     return true;
 }
 
-static struct shape *shape_new(struct shape_table *table, const struct source *source) {
-    struct shape sizes = {.mapping_count = source->mapping_count, .numa_count = source->numa_count};
-    struct shape *shape = heap_alloc(table->index.heap, shape_bytes(&sizes));
-    if (shape == NULL) return NULL;
-    struct shape_mapping *mappings = (struct shape_mapping *)(shape + 1);
-    struct shape_numa *numa = (struct shape_numa *)(mappings + source->mapping_count);
-    *shape = (struct shape){.mapping_count = source->mapping_count,
-                            .numa_count = source->numa_count,
-                            .refs = 1,
-                            .shareable = source->device->allow_multiple_allocations.value,
-                            .mappings = mappings,
-                            .numa = numa};
-    bool fine = fill_mappings(table, source, mappings);
+static bool fill_numa(struct shape_table *table, const struct source *source, struct shape_numa *numa) {
     size_t at = 0;
-    for (size_t i = 0; i < source->device->attributes.count && fine; i++) {
+    for (size_t i = 0; i < source->device->attributes.count; i++) {
         const struct device_attribute *attribute = &source->device->attributes.items[i];
         int64_t id;
         if (!first_node(attribute, &id)) continue;
         numa[at].id = id;
         numa[at].attribute = name_take(table->names, attribute->key);
-        fine = numa[at++].attribute != NULL;
+        if (numa[at++].attribute == NULL) return false;
     }
-    if (fine && index_reserve(&table->index)) return shape;
+    return true;
+}
+
+static bool fill_capacities(struct shape_table *table, const struct source *source,
+                            struct shape_capacity *capacities) {
+    for (size_t i = 0; i < source->capacity_count; i++) {
+        const struct device_capacity *capacity = &source->device->capacity.items[i];
+        capacities[i].quantity = quantity_kept(capacity->value);
+        capacities[i].key = name_take(table->names, capacity->key);
+        if (capacities[i].key == NULL) return false;
+    }
+    return true;
+}
+
+static struct shape *shape_new(struct shape_table *table, const struct source *source) {
+    struct shape sizes = {.mapping_count = source->mapping_count,
+                          .numa_count = source->numa_count,
+                          .capacity_count = source->capacity_count};
+    struct shape *shape = heap_alloc(table->index.heap, shape_bytes(&sizes));
+    if (shape == NULL) return NULL;
+    struct shape_mapping *mappings = (struct shape_mapping *)(shape + 1);
+    struct shape_capacity *capacities = (struct shape_capacity *)(mappings + source->mapping_count);
+    struct shape_numa *numa = (struct shape_numa *)(capacities + source->capacity_count);
+    *shape = (struct shape){.mapping_count = source->mapping_count,
+                            .numa_count = source->numa_count,
+                            .capacity_count = source->capacity_count,
+                            .refs = 1,
+                            .shareable = source->device->allow_multiple_allocations.value,
+                            .mappings = mappings,
+                            .numa = numa,
+                            .capacities = capacities};
+    if (fill_mappings(table, source, mappings) && fill_numa(table, source, numa) &&
+        fill_capacities(table, source, capacities) && index_reserve(&table->index))
+        return shape;
     shape_free(table, shape);
+    return NULL;
+}
+
+const struct quantity *shape_capacity(const struct shape *shape, const struct name *key) {
+    for (size_t i = 0; i < shape->capacity_count; i++)
+        if (shape->capacities[i].key == key) return &shape->capacities[i].quantity;
     return NULL;
 }
 
@@ -306,6 +349,8 @@ const struct shape *shape_take(struct shape_table *table, const struct device *d
         int64_t id;
         if (first_node(&device->attributes.items[i], &id)) source.numa_count++;
     }
+    if (device->allow_multiple_allocations.value && source.map->count > 0)
+        source.capacity_count = device->capacity.count;
     size_t bytes = source.map->count * sizeof *source.order;
     if (bytes > 0) {
         source.order = heap_alloc(table->index.heap, bytes);

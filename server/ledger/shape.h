@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device takes of its node, and where on the node it is: its mappings and its NUMA attributes. Devices
-// that are alike share one shape, so that a cluster's devices fit in memory. A shape never changes: a row
-// that holds one keeps what was in force when it was committed.
+// What a device takes of its node, and where on the node it is: its mappings and its NUMA attributes; of a
+// device with mappings that many may have, its capacities too. Devices that are alike share one shape, so
+// that a cluster's devices fit in memory. A shape never changes: a row that holds one keeps what was in force
+// when it was committed.
 #ifndef DRAWBRIDGE_LEDGER_SHAPE_H
 #define DRAWBRIDGE_LEDGER_SHAPE_H
 
@@ -22,17 +23,26 @@ struct shape_numa {
     int64_t id;
 };
 
+struct shape_capacity {
+    const struct name *key;
+    struct quantity quantity;
+};
+
 struct shape {
     _Alignas(struct shape_mapping) struct link by_content;
     size_t refs;
     // Of the content: equal on every replica, so that two may be compared across restarts and replicas.
     uint64_t digest[2];
-    uint64_t spelling; // tells shapes of equal content apart that print differently
+    // Tells shapes of equal content apart that print differently, or have other capacities: a driver may
+    // change a capacity without changing what bound claims take.
+    uint64_t spelling;
     size_t mapping_count;
     size_t numa_count;
-    bool shareable;                       // allowMultipleAllocations
-    const struct shape_mapping *mappings; // sorted by resource; behind this struct
-    const struct shape_numa *numa;        // the attributes that could name a NUMA node
+    size_t capacity_count;
+    bool shareable;                          // allowMultipleAllocations
+    const struct shape_mapping *mappings;    // sorted by resource; behind this struct
+    const struct shape_capacity *capacities; // where it is shareable and has mappings; else none
+    const struct shape_numa *numa;           // the attributes that could name a NUMA node
 };
 
 struct shape_table {
@@ -46,6 +56,9 @@ const struct shape *shape_take(struct shape_table *table, const struct device *d
 const struct shape *shape_share(const struct shape *shape);
 // NULL is allowed.
 void shape_drop(struct shape_table *table, const struct shape *shape);
+
+// What a device has of a capacity; NULL when it is not kept.
+const struct quantity *shape_capacity(const struct shape *shape, const struct name *key);
 
 bool shape_equal(const struct shape *a, const struct shape *b);
 

@@ -541,6 +541,8 @@ const struct device_entry *group_device(const struct ledger *ledger, const struc
                                         const struct name *device, struct pool_entry **ret_pool);
 
 bool pool_concerns(const struct pool_entry *pool, const struct node_entry *node);
+// The same of one device of a slice.
+bool device_concerns(const struct slice_entry *slice, size_t at, const struct node_entry *node);
 
 // ---- ledger_rows.c
 

@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rules ask about amounts: what an allocation would take of a node, and what a Pod's own requests leave.
+#include "server/ledger/device_use.h"
 #include "server/ledger/footprint.h"
 #include "server/ledger/pod_requests.h"
 #include "server/ledger/report.h"
 #include "server/ledger/view_answers.h"
 
 // ---- what an allocation that is not in the ledger yet would take
-
-static bool copy_consumed(const struct ledger *ledger, const struct allocation_result *result,
-                          struct arena *arena, struct row *row) {
-    const struct quantity_map *map = &result->consumed_capacity;
-    row->consumed = arena_zalloc(arena, map->count + 1, sizeof *row->consumed);
-    if (row->consumed == NULL) return false;
-    row->consumed_set = map->set;
-    for (size_t i = 0; i < map->count; i++) {
-        // A capacity that no mapping knows has no name here, and takes nothing.
-        const struct name *key = name_find(&ledger->names, map->items[i].key);
-        if (key != NULL) row->consumed[row->consumed_count++] = (struct consumed){key, map->items[i].value};
-    }
-    return true;
-}
-
-// The shape of a device where it would be used; NULL when it is not known.
-static const struct shape *shape_of(const struct ledger *ledger, const struct allocation_result *result,
-                                    const struct node_entry *node) {
-    const struct name *driver = name_find(&ledger->names, result->driver);
-    const struct name *pool_name = name_find(&ledger->names, result->pool);
-    const struct name *name = name_find(&ledger->names, result->device);
-    const struct pool_group *group =
-        driver == NULL || pool_name == NULL || name == NULL ? NULL : group_find(ledger, driver, pool_name);
-    struct gathered gathered;
-    struct pool_entry *pool;
-    if (group == NULL || !group_gather(ledger, group, node, INT64_MAX, &gathered)) return NULL;
-    const struct device_entry *device = group_device(ledger, group, node, gathered.generation, name, &pool);
-    return device == NULL ? NULL : device->shape;
-}
 
 static size_t references_of(const struct ledger *ledger, const struct pod_entry *pod,
                             const struct resource_claim *claim) {
@@ -51,12 +23,13 @@ static struct quantity_map footprint_of(const struct ledger *ledger, const struc
     size_t references = references_of(ledger, pod, claim);
     for (size_t i = 0; i < claim->allocation.results.count; i++) {
         const struct allocation_result *result = &claim->allocation.results.items[i];
-        struct row *row = arena_zalloc(arena, 1, sizeof *row);
-        if (row == NULL || !copy_consumed(ledger, result, arena, row)) return sums;
-        row->shape = shape_of(ledger, result, node);
-        if (row->shape == NULL) continue;
-        footprint_mapping(row, NULL, &sums, arena);
-        footprint_overhead(row, NULL, references, &sums, arena);
+        struct used_device used;
+        struct row row;
+        if (!device_used(ledger, result, node, &used)) continue;
+        if (!result_row(ledger, result, arena, &row)) return sums;
+        row.shape = used.shape;
+        footprint_mapping(&row, NULL, &sums, arena);
+        footprint_overhead(&row, NULL, references, &sums, arena);
     }
     return sums;
 }
@@ -97,8 +70,8 @@ static struct quantity ordinary_of(const struct pod_entry *pod, struct text reso
     return none;
 }
 
-static void add_shortage(struct arena *arena, struct view_shortage_list *list, struct text what,
-                         struct text node) {
+void view_add_shortage(struct arena *arena, struct view_shortage_list *list, struct text what,
+                       struct text node) {
     struct view_shortage *shortage = LIST_APPEND(arena, list);
     if (shortage != NULL) *shortage = (struct view_shortage){.what = what, .node = node};
 }
@@ -112,11 +85,11 @@ static void compare_total(const struct total_report *total, const struct quantit
     struct quantity ordinary = ordinary_of(pod, total->resource);
     if (ordinary.set) free = quantity_subtract(free, ordinary);
     if (quantity_compare(wanted, free) <= 0) return;
-    add_shortage(arena, list,
-                 text_format(arena, "it takes %.*s of %.*s, and node %.*s has %.*s free by the ledger",
-                             TEXT_ARG(quantity_canonical(arena, wanted)), TEXT_ARG(total->resource),
-                             TEXT_ARG(node), TEXT_ARG(quantity_canonical(arena, free))),
-                 node);
+    view_add_shortage(arena, list,
+                      text_format(arena, "it takes %.*s of %.*s, and node %.*s has %.*s free by the ledger",
+                                  TEXT_ARG(quantity_canonical(arena, wanted)), TEXT_ARG(total->resource),
+                                  TEXT_ARG(node), TEXT_ARG(quantity_canonical(arena, free))),
+                      node);
 }
 
 enum view_answer answer_shortages(const void *state, const struct resource_claim *claim, struct text pod_uid,
@@ -125,7 +98,12 @@ enum view_answer answer_shortages(const void *state, const struct resource_claim
     const struct ledger *ledger = state;
     const struct node_entry *place = node.len == 0 ? NULL : node_find(ledger, node);
     struct view_shortage_list list = {NULL, 0};
-    if (place == NULL || !place->known) return VIEW_NOT_FOUND;
+    view_capacity_shortages(ledger, claim, place, arena, &list);
+    if (place == NULL || !place->known) {
+        if (list.count == 0) return VIEW_NOT_FOUND;
+        *ret_shortages = list;
+        return VIEW_KNOWN;
+    }
     const struct pod_entry *pod = pod_of(ledger, pod_uid);
     struct quantity_map taken = footprint_of(ledger, claim, pod, place, arena);
     if (taken.count > 0) {
@@ -133,6 +111,7 @@ enum view_answer answer_shortages(const void *state, const struct resource_claim
         if (report == NULL || !ledger_node_report(ledger, node, false, arena, report)) return VIEW_NOT_FOUND;
         for (size_t i = 0; i < report->totals.count; i++)
             compare_total(&report->totals.items[i], &taken, pod, node, arena, &list);
+        view_numa_shortages(ledger, claim, place, arena, &list);
     }
     *ret_shortages = list;
     return VIEW_KNOWN;
@@ -157,12 +136,12 @@ enum view_answer answer_pod_level(const void *state, const struct resource_claim
         if (!demand->pod_level || quantity_sign(claims) == 0) continue;
         struct quantity wanted = demand->on_top.set ? quantity_add(demand->on_top, claims) : claims;
         if (quantity_compare(wanted, demand->within) <= 0) continue;
-        add_shortage(arena, &list,
-                     text_format(arena,
-                                 "the Pod asks for %.*s of %.*s, and its containers and claims take %.*s",
-                                 TEXT_ARG(quantity_canonical(arena, demand->within)), TEXT_ARG(resource),
-                                 TEXT_ARG(quantity_canonical(arena, wanted))),
-                     node);
+        view_add_shortage(
+            arena, &list,
+            text_format(arena, "the Pod asks for %.*s of %.*s, and its containers and claims take %.*s",
+                        TEXT_ARG(quantity_canonical(arena, demand->within)), TEXT_ARG(resource),
+                        TEXT_ARG(quantity_canonical(arena, wanted))),
+            node);
     }
     *ret_shortages = list;
     return VIEW_KNOWN;

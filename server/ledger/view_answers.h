@@ -56,7 +56,19 @@ enum view_answer answer_pod_level(const void *state, const struct resource_claim
                                   struct text node, struct arena *arena,
                                   struct view_shortage_list *ret_shortages);
 
+// view_limits.c: what they add to a list, in words.
+void view_capacity_shortages(const struct ledger *ledger, const struct resource_claim *claim,
+                             const struct node_entry *node, struct arena *arena,
+                             struct view_shortage_list *list);
+void view_numa_shortages(const struct ledger *ledger, const struct resource_claim *claim,
+                         const struct node_entry *node, struct arena *arena, struct view_shortage_list *list);
+
 // What others of these ask.
+void view_add_shortage(struct arena *arena, struct view_shortage_list *list, struct text what,
+                       struct text node);
+// A row of another node's pool of the same name is another device. Without a node the device is in a pool
+// that is of no single node.
+bool row_is_there(const struct row *row, const struct node_entry *node);
 struct class_entry *class_find(const struct ledger *ledger, const struct name *name);
 bool class_is_gated(const struct ledger *ledger, const struct class_entry *class_entry);
 struct view_mapping_list view_mappings(const struct shape *shape, struct arena *arena);

@@ -197,9 +197,7 @@ static bool add_row(const struct ledger *ledger, const struct row *row, struct a
     return true;
 }
 
-// A row of another node's pool of the same name is another device. Without a node the device is in a pool
-// that is of no single node.
-static bool is_there(const struct row *row, const struct node_entry *node) {
+bool row_is_there(const struct row *row, const struct node_entry *node) {
     if (node == NULL) return row->pool == NULL || row->pool->node == NULL;
     if (row->pool != NULL) return pool_concerns(row->pool, node);
     const struct node_entry *home = claim_home(row->claim);
@@ -235,7 +233,7 @@ enum view_answer answer_holders(const void *state, const struct device_key *key,
         for (struct link *link = index_first(&ledger->rows, row_hash(ledger, group, names[2])); link != NULL;
              link = index_next(link)) {
             const struct row *row = LINK_OWNER(link, struct row, by_device);
-            if (row->group != group || row->device != names[2] || !is_there(row, place)) continue;
+            if (row->group != group || row->device != names[2] || !row_is_there(row, place)) continue;
             if (!add_row(ledger, row, arena, &list)) break;
         }
     add_pending(ledger, names, node, arena, &list);
