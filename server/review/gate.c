@@ -8,7 +8,8 @@
 #include "server/review/same_spec.h"
 #include "validators/rules/pod_gate.h"
 
-#define GATE_WAIT_MS 200
+#define GATE_WAIT_MS  200
+#define GATE_PAUSE_MS 10
 
 static struct text spec_of(const struct object *object) {
     switch (object->kind) {
@@ -102,45 +103,61 @@ static void run_view_rules(const struct view *view, void *context) {
     record(view, run, &write);
 }
 
+// An UPDATE that goes below what its own old object says: nothing that is still to come can explain it.
+static bool regresses_itself(const struct rule_input *input) {
+    return input->object->kind == KIND_RESOURCE_SLICE && input->old != NULL &&
+           input->object->slice.pool.generation < input->old->slice.pool.generation;
+}
+
 // Rules that could deny because the cache is a moment behind.
-static bool may_lag(const struct finding *finding) {
+static bool may_lag(const struct view_run *run, const struct finding *finding) {
     static const char *const rules[] = {"generation-regressed", "mapping-missing", "claim-duplicate",
                                         "claim-shared", "claim-regressed"};
+    if (finding->severity != SEVERITY_DENY || regresses_itself(run->input)) return false;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (finding->severity == SEVERITY_DENY && strcmp(finding->rule, rules[i]) == 0) return true;
+        if (strcmp(finding->rule, rules[i]) == 0) return true;
     return false;
 }
 
 static bool is_worth_waiting(const struct view_run *run, size_t first) {
     if (run->pod_unknown && finding_list_denies(run->findings)) return true;
     for (size_t i = first; i < run->findings->count; i++)
-        if (may_lag(&run->findings->items[i])) return true;
+        if (may_lag(run, &run->findings->items[i])) return true;
     return false;
 }
 
 // A slice that may only seem to regress is let in with a warning: a false denial destroys the pool.
-static void doubt(struct finding_list *findings, size_t first) {
-    for (size_t i = first; i < findings->count; i++)
-        if (may_lag(&findings->items[i])) findings->items[i].severity = SEVERITY_WARN;
+static void doubt(const struct view_run *run, size_t first) {
+    for (size_t i = first; i < run->findings->count; i++)
+        if (may_lag(run, &run->findings->items[i])) run->findings->items[i].severity = SEVERITY_WARN;
 }
 
-// Judged once more, a little later, before a denial that the cache's lag could explain. One at a time: many
-// denials at once must not hold up others.
+// Judged again, a little later, before a denial that the cache's lag could explain: until nothing speaks
+// against the review any more, at most GATE_WAIT_MS. One at a time: many denials at once must not hold up
+// others.
 static void run_cached_rules(const struct gate *gate, struct view_run *run) {
     static atomic_flag somebody_waits = ATOMIC_FLAG_INIT;
-    size_t first = run->findings->count;
+    size_t first = run->findings->count, dropped = run->findings->dropped_count;
     gate->store->with_view(gate->store->state, run_view_rules, run);
     if (gate->store->wait == NULL || !is_worth_waiting(run, first)) return;
     bool is_slice = run->review->object.kind == KIND_RESOURCE_SLICE;
     if (atomic_flag_test_and_set(&somebody_waits)) {
-        if (is_slice) doubt(run->findings, first);
+        if (is_slice) doubt(run, first);
         return;
     }
-    (void)gate->store->wait(gate->store->state, is_slice ? KIND_RESOURCE_SLICE : KIND_RESOURCE_CLAIM,
-                            INT64_MAX, GATE_WAIT_MS);
+    // The cache of claims has to pass what this write stands on. What else may be on its way has no version
+    // that is known here: the next look tells.
+    int64_t version = is_slice ? INT64_MAX : old_version_of(run->review);
+    for (int waited_ms = 0; waited_ms < GATE_WAIT_MS && is_worth_waiting(run, first);
+         waited_ms += GATE_PAUSE_MS) {
+        if (gate->store->wait(gate->store->state, is_slice ? KIND_RESOURCE_SLICE : KIND_RESOURCE_CLAIM,
+                              version, GATE_PAUSE_MS))
+            version = INT64_MAX;
+        run->findings->count = first;
+        run->findings->dropped_count = dropped;
+        gate->store->with_view(gate->store->state, run_view_rules, run);
+    }
     atomic_flag_clear(&somebody_waits);
-    run->findings->count = first;
-    gate->store->with_view(gate->store->state, run_view_rules, run);
 }
 
 static bool is_status(const struct review *review) {

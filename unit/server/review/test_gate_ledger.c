@@ -91,8 +91,11 @@ Test(gate_ledger, of_two_at_once_one_gets_the_device, .timeout = 120) {
 struct lagging {
     struct ledger *ledger;
     unsigned waits;
-    enum object_kind kind;
-    bool comes; // what was missing comes while somebody waits
+    unsigned comes_after; // so many pauses, what was missing comes; 0: never
+    // Asked while somebody waits.
+    const struct judge *judge;
+    const char *second;
+    bool second_allowed;
 };
 
 static void look(void *state, void (*run)(const struct view *view, void *context), void *context) {
@@ -101,16 +104,25 @@ static void look(void *state, void (*run)(const struct view *view, void *context
     run(&view, context);
 }
 
+static bool judge_body(const struct judge *judge, const char *body);
+
 static bool wait_a_little(void *state, enum object_kind kind, int64_t version, int wait_ms) {
     struct lagging *lagging = state;
-    (void)version;
     cr_assert_leq(wait_ms, 200);
+    bool is_first_of_claim = kind == KIND_RESOURCE_CLAIM && lagging->waits == 0;
+    cr_expect_eq(version, is_first_of_claim ? 1 : INT64_MAX, "the version of the old object, once");
     lagging->waits++;
-    lagging->kind = kind;
-    if (!lagging->comes) return false;
-    // The other claim is released.
-    ledger_list_begin(lagging->ledger, KIND_RESOURCE_CLAIM);
-    ledger_list_end(lagging->ledger, KIND_RESOURCE_CLAIM);
+    if (lagging->second != NULL) {
+        const char *second = lagging->second;
+        lagging->second = NULL;
+        lagging->second_allowed = judge_body(lagging->judge, second);
+    }
+    if (lagging->waits != lagging->comes_after) return is_first_of_claim;
+    // The other claim is released, the other slice deleted.
+    for (int gone = KIND_RESOURCE_SLICE; gone <= KIND_RESOURCE_CLAIM; gone++) {
+        ledger_list_begin(lagging->ledger, (enum object_kind)gone);
+        ledger_list_end(lagging->ledger, (enum object_kind)gone);
+    }
     return true;
 }
 
@@ -137,20 +149,99 @@ static struct ledger *ledger_with_holder(struct arena *arena) {
     return ledger;
 }
 
-Test(gate_ledger, a_denial_that_lag_could_explain_waits_once) {
+Test(gate_ledger, a_denial_that_lag_could_explain_waits) {
     struct arena arena;
     arena_init(&arena, ARENA_BYTES);
-    for (int comes = 0; comes < 2; comes++) {
-        struct lagging lagging = {.ledger = ledger_with_holder(&arena), .comes = comes == 1};
+    for (unsigned comes = 0; comes < 3; comes++) {
+        struct lagging lagging = {.ledger = ledger_with_holder(&arena), .comes_after = comes};
         struct gate_store door = {.with_view = look, .wait = wait_a_little, .state = &lagging};
         static struct judge judge;
         judge.gate = (struct gate){.minor = MINOR_36, .store = &door};
-        cr_assert_eq(ask(&judge, &arena, "new", 0), comes == 1);
-        cr_assert_eq(lagging.waits, 1);
-        cr_assert_eq(lagging.kind, KIND_RESOURCE_CLAIM);
+        cr_assert_eq(ask(&judge, &arena, "new", 0), comes > 0);
+        cr_assert_eq(lagging.waits, comes > 0 ? comes : 20, "it ends as soon as nothing is against it");
+        unsigned waits = lagging.waits;
         cr_assert(ask(&judge, &arena, "new", 1));
-        cr_assert_eq(lagging.waits, 1, "what is allowed does not wait");
+        cr_assert_eq(lagging.waits, waits, "what is allowed does not wait");
         ledger_free(lagging.ledger);
     }
     arena_release(&arena);
+}
+
+#define SLICE_FIELDS(name, generation)                                                                       \
+    "\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceSlice\",\"metadata\":{\"name\":\"" name        \
+    "\",\"uid\":\"" name                                                                                     \
+    "\"},\"spec\":{\"driver\":\"d.example.com\",\"nodeName\":\"n\",\"pool\":{\"name\":\"p\","                \
+    "\"generation\":" generation ",\"resourceSliceCount\":1},\"devices\":[{\"name\":\"dev-0\"}]}"
+#define SLICE_REVIEW(operation, old, name, generation)                                                       \
+    "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/"                                       \
+    "v1\",\"request\":{\"uid\":\"u\",\"kind\":{"                                                             \
+    "\"group\":\"resource.k8s.io\",\"version\":\"v1\",\"kind\":\"ResourceSlice\"},\"resource\":{\"group\":"  \
+    "\"resource.k8s.io\",\"version\":\"v1\",\"resource\":\"resourceslices\"},\"name\":\"" name               \
+    "\",\"operation\":\"" operation                                                                          \
+    "\",\"userInfo\":{\"username\":\"d\"},\"object\":{" SLICE_FIELDS(name, generation) "}" old               \
+                                                                                       ",\"dryRun\":false}}"
+
+static const char below_live[] = SLICE_REVIEW("CREATE", "", "new", "2");
+static const char below_itself[] =
+    SLICE_REVIEW("UPDATE", ",\"oldObject\":{" SLICE_FIELDS("live", "5") "}", "live", "2");
+
+static bool judge_body(const struct judge *judge, const char *body) {
+    static char bytes[RESPONSE_BYTES];
+    struct judgement judgement;
+    struct arena arena;
+    arena_init(&arena, ARENA_BYTES);
+    struct out out = out_of(bytes, sizeof bytes);
+    review_judge(judge, PATH_VALIDATE, text_of(body), &arena, &out, &judgement);
+    cr_assert_eq(judgement.http_status, 200);
+    bool allowed = judgement.answer_allowed;
+    arena_release(&arena);
+    return allowed;
+}
+
+static void put_live_slice(struct ledger *ledger, struct arena *arena) {
+    struct object *object = arena_zalloc(arena, 1, sizeof *object);
+    struct decode_options how = {JSON_WIRE, MINOR_36};
+    struct finding_list findings;
+    struct fault fault;
+    finding_list_init(&findings, arena);
+    cr_assert(decode_object(arena, TEXT("{" SLICE_FIELDS("live", "5") "}"), &how, object, &findings, &fault));
+    struct ledger_event event = {EVENT_ADDED, object, 3};
+    cr_assert_eq(ledger_apply(ledger, &event, &fault), LEDGER_APPLIED);
+}
+
+// What a driver says of the generation it comes from is certain; what the cache says of another slice may be
+// late, and is waited for.
+Test(gate_ledger, a_slice_below_its_own_generation_is_denied_at_once) {
+    struct arena arena;
+    arena_init(&arena, ARENA_BYTES);
+    struct lagging lagging = {.ledger = ledger_with_holder(&arena), .comes_after = 3};
+    struct gate_store door = {.with_view = look, .wait = wait_a_little, .state = &lagging};
+    static struct judge judge;
+    judge.gate = (struct gate){.minor = MINOR_36, .store = &door};
+    put_live_slice(lagging.ledger, &arena);
+    cr_expect_not(judge_body(&judge, below_itself));
+    cr_expect_eq(lagging.waits, 0);
+    cr_expect(judge_body(&judge, below_live), "the live slice goes while it waits");
+    cr_expect_eq(lagging.waits, 3);
+    ledger_free(lagging.ledger);
+    arena_release(&arena);
+}
+
+Test(gate_ledger, while_one_waits_only_what_is_certain_is_denied) {
+    const char *const seconds[] = {below_live, below_itself};
+    for (size_t i = 0; i < 2; i++) {
+        struct arena arena;
+        arena_init(&arena, ARENA_BYTES);
+        static struct judge judge;
+        struct lagging lagging = {
+            .ledger = ledger_with_holder(&arena), .judge = &judge, .second = seconds[i]};
+        struct gate_store door = {.with_view = look, .wait = wait_a_little, .state = &lagging};
+        judge.gate = (struct gate){.minor = MINOR_36, .store = &door};
+        put_live_slice(lagging.ledger, &arena);
+        cr_expect_not(judge_body(&judge, below_live));
+        cr_expect_eq(lagging.waits, 20, "the second one does not wait");
+        cr_expect_eq(lagging.second_allowed, i == 0);
+        ledger_free(lagging.ledger);
+        arena_release(&arena);
+    }
 }
