@@ -6,8 +6,6 @@ load ../lib/helpers
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
-
 setup_file() {
     load ../lib/helpers
     cluster up --with kubectl --taint-rules --user narrow --ttl 1200 >"$BATS_FILE_TMPDIR/up" 2>&1 ||

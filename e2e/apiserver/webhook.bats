@@ -5,8 +5,6 @@ load ../lib/helpers
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
-
 # api METHOD PATH [FILE [CONTENT-TYPE]]: a raw call; prints the answer's body and ends with 22 when the code is an error.
 api() {
     local with=()
@@ -64,27 +62,13 @@ serve() {
 server_pid() { cat "$BATS_FILE_TMPDIR/pid"; }
 
 register() {
-    local bundle
-    bundle=$(base64 -w 0 <"$TLS_DIR/ca.crt")
-    k apply -f - <<YAML
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: drawbridge}
-webhooks:
-- name: validate.drawbridge.dev
-  admissionReviewVersions: [v1]
-  sideEffects: None
-  timeoutSeconds: 5
-  failurePolicy: Fail
-  matchPolicy: Equivalent
-  clientConfig: {url: "https://localhost:$SERVER_PORT/validate", caBundle: $bundle}
-  rules:
-  - apiGroups: [resource.k8s.io]
-    apiVersions: [v1]
-    operations: [CREATE, UPDATE, DELETE]
-    resources: [resourceslices, resourceclaims, resourceclaims/status, resourceclaimtemplates, deviceclasses]
-    scope: "*"
-YAML
+    register_webhook validating Fail <<'RULES'
+- apiGroups: [resource.k8s.io]
+  apiVersions: [v1]
+  operations: [CREATE, UPDATE, DELETE]
+  resources: [resourceslices, resourceclaims, resourceclaims/status, resourceclaimtemplates, deviceclasses]
+  scope: "*"
+RULES
 }
 
 setup_file() {

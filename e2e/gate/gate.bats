@@ -6,8 +6,6 @@ load ../lib/helpers
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
-
 mapping() { # CPU
     if [ "$(minor)" = 1.36 ]; then
         echo "nodeAllocatableResourceMappings: {cpu: {allocationMultiplier: \"$1\"}}"
@@ -68,27 +66,14 @@ YAML
 }
 
 register() {
-    local bundle
-    bundle=$(base64 -w 0 <"$TLS_DIR/ca.crt")
-    k apply -f - <<YAML
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: drawbridge}
-webhooks:
-- name: validate.drawbridge.dev
-  admissionReviewVersions: [v1]
-  sideEffects: NoneOnDryRun
-  timeoutSeconds: 5
-  failurePolicy: Fail
-  clientConfig: {url: "$WEBHOOK/validate", caBundle: $bundle}
-  rules:
-  - apiGroups: [resource.k8s.io]
-    apiVersions: [v1]
-    operations: [CREATE, UPDATE]
-    resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
-    scope: "*"
-  - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-YAML
+    register_webhook validating Fail <<'RULES'
+- apiGroups: [resource.k8s.io]
+  apiVersions: [v1]
+  operations: [CREATE, UPDATE]
+  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
+  scope: "*"
+- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
+RULES
 }
 
 setup_file() {

@@ -111,3 +111,27 @@ metrics() { fetch "$STATUS/metrics"; }
 
 # metric NAME{LABELS}: the value of one series; 0 when there is none yet.
 metric() { metrics | awk -v name="$1" '$1 == name { value = $2 } END { print value + 0 }'; }
+
+# k ARGUMENT…: kubectl of the running control plane, after eval "$(e2e/cluster env)".
+k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
+
+# register_webhook validating|mutating FAILURE-POLICY <RULES: registers the drawbridge on $SERVER_PORT with the API server
+# of k(); the YAML list of rules comes on standard input.
+register_webhook() {
+    local kind=$1 policy=$2 path=validate
+    [ "$kind" = validating ] || path=mutate
+    { cat <<YAML; sed 's/^/  /'; } | k apply -f -
+apiVersion: admissionregistration.k8s.io/v1
+kind: ${kind^}WebhookConfiguration
+metadata: {name: drawbridge}
+webhooks:
+- name: $path.drawbridge.dev
+  admissionReviewVersions: [v1]
+  sideEffects: NoneOnDryRun
+  timeoutSeconds: 5
+  failurePolicy: $policy
+  matchPolicy: Equivalent
+  clientConfig: {url: "https://localhost:$SERVER_PORT/$path", caBundle: $(base64 -w 0 <"$TLS_DIR/ca.crt")}
+  rules:
+YAML
+}

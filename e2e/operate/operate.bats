@@ -8,8 +8,6 @@ DRIVER=cpu.example.com
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
-
 mapping() {
     if [ "$(minor)" = 1.36 ]; then
         echo "nodeAllocatableResourceMappings: {cpu: {allocationMultiplier: \"2\"}}"
@@ -65,39 +63,16 @@ serve() {
 server_log() { cat "$(cat "$BATS_FILE_TMPDIR/log")"; }
 
 register() {
-    local bundle
-    bundle=$(base64 -w 0 <"$TLS_DIR/ca.crt")
-    k apply -f - <<YAML
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: drawbridge}
-webhooks:
-- name: validate.drawbridge.dev
-  admissionReviewVersions: [v1]
-  sideEffects: NoneOnDryRun
-  timeoutSeconds: 5
-  failurePolicy: Fail
-  clientConfig: {url: "https://localhost:$SERVER_PORT/validate", caBundle: $bundle}
-  rules:
-  - apiGroups: [resource.k8s.io]
-    apiVersions: [v1]
-    operations: [CREATE, UPDATE]
-    resources: [resourceclaims, resourceclaims/status, resourceclaimtemplates]
-    scope: "*"
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingWebhookConfiguration
-metadata: {name: drawbridge}
-webhooks:
-- name: mutate.drawbridge.dev
-  admissionReviewVersions: [v1]
-  sideEffects: None
-  timeoutSeconds: 5
-  failurePolicy: Ignore
-  clientConfig: {url: "https://localhost:$SERVER_PORT/mutate", caBundle: $bundle}
-  rules:
-  - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-YAML
+    register_webhook validating Fail <<'RULES'
+- apiGroups: [resource.k8s.io]
+  apiVersions: [v1]
+  operations: [CREATE, UPDATE]
+  resources: [resourceclaims, resourceclaims/status, resourceclaimtemplates]
+  scope: "*"
+RULES
+    register_webhook mutating Ignore <<'RULES'
+- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
+RULES
 }
 
 setup_file() {
