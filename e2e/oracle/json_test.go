@@ -3,16 +3,12 @@
 package oracle
 
 import (
-	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -39,52 +35,12 @@ var (
 const minor = 37 // of the Go types
 
 // decoder is the C program program/decode_json.c.
-type decoder struct {
-	in  io.WriteCloser
-	out *bufio.Reader
-}
+type decoder struct{ *program }
 
-func startDecoder(t *testing.T) *decoder {
+func startDecoder(t *testing.T) decoder {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "decode_json")
-	arguments := []string{"-std=gnu17", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined",
-		"-fno-sanitize-recover=all", "-I" + root, "-o", program,
-		filepath.Join(root, "e2e/oracle/program/decode_json.c")}
-	for _, pattern := range []string{"validators/core/*.c", "validators/model/*.c", "server/codec/decode*.c",
-		"server/codec/hints.c"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no file matches %s", pattern)
-		}
-		arguments = append(arguments, files...)
-	}
-	if out, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	command := exec.Command(program)
-	command.Stderr = os.Stderr
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := command.Wait(); err != nil {
-			t.Errorf("the program ended with %v", err)
-		}
-	})
-	return &decoder{in, bufio.NewReader(out)}
+	return decoder{startProgram(t, "decode_json", []string{"validators/core/*.c", "validators/model/*.c",
+		"server/codec/decode*.c", "server/codec/hints.c"}, nil)}
 }
 
 // outcome is what one side made of a document.
@@ -105,20 +61,9 @@ func unescape(text string) string {
 	return strings.NewReplacer(`\\`, `\`, `\n`, "\n").Replace(text)
 }
 
-func (d *decoder) ask(t *testing.T, document []byte) *outcome {
+func (d decoder) ask(t *testing.T, document []byte) *outcome {
 	t.Helper()
-	head := binary.LittleEndian.AppendUint32(nil, uint32(len(document)))
-	if _, err := d.in.Write(append(append(head, minor), document...)); err != nil {
-		t.Fatalf("the program is gone; document: %q", document)
-	}
-	var length [4]byte
-	if _, err := io.ReadFull(d.out, length[:]); err != nil {
-		t.Fatalf("the program is gone; document: %q", document)
-	}
-	answer := make([]byte, binary.LittleEndian.Uint32(length[:]))
-	if _, err := io.ReadFull(d.out, answer); err != nil {
-		t.Fatalf("the program is gone; document: %q", document)
-	}
+	_, answer := d.exchange(t, []byte{minor}, document, 0)
 	ours := &outcome{known: true, strict: map[string]bool{}, fields: map[string]string{}}
 	for number, line := range strings.Split(strings.TrimSuffix(string(answer), "\n"), "\n") {
 		word, rest, _ := strings.Cut(line, " ")

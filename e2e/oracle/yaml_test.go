@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package oracle compares drawbridge's readers with the Go libraries that kubectl and the API server use.
 package oracle
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -30,71 +24,17 @@ var (
 	cases = flag.Int("yaml-cases", 20000, "mutated documents")
 )
 
-// program is the C program in the folder program; it answers one document after the other.
-type program struct {
-	command *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
-}
-
 func start(t *testing.T) *program {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(t.TempDir(), "yaml_json")
-	arguments := []string{"-std=gnu17", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined",
-		"-fno-sanitize-recover=all", "-I" + root, "-o", binary, filepath.Join(root, "e2e/oracle/program/yaml_json.c")}
-	for _, pattern := range []string{"server/codec/yaml*.c", "validators/core/arena.c", "validators/core/text.c",
-		"validators/core/fault.c"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no file matches %s", pattern)
-		}
-		arguments = append(arguments, files...)
-	}
-	if out, err := exec.Command("cc", append(arguments, "-lyaml", "-lm")...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	command := exec.Command(binary)
-	command.Stderr = os.Stderr
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := command.Wait(); err != nil {
-			t.Errorf("the program ended with %v", err)
-		}
-	})
-	return &program{command, in, bufio.NewReader(out)}
+	return startProgram(t, "yaml_json", []string{"server/codec/yaml*.c", "validators/core/arena.c",
+		"validators/core/text.c", "validators/core/fault.c"}, []string{"-lyaml", "-lm"})
 }
 
 // ask gives the JSON that the program made of a document, or its fault.
 func (p *program) ask(t *testing.T, document []byte) (fine bool, answer []byte) {
 	t.Helper()
-	head := binary.LittleEndian.AppendUint32(nil, uint32(len(document)))
-	if _, err := p.in.Write(append(head, document...)); err != nil {
-		t.Fatalf("the program is gone; document: %q", document)
-	}
-	var reply [5]byte
-	if _, err := io.ReadFull(p.out, reply[:]); err != nil {
-		t.Fatalf("the program is gone; document: %q", document)
-	}
-	answer = make([]byte, binary.LittleEndian.Uint32(reply[1:]))
-	if _, err := io.ReadFull(p.out, answer); err != nil {
-		t.Fatalf("the program is gone; document: %q", document)
-	}
-	return reply[0] == 1, answer
+	head, answer := p.exchange(t, nil, document, 1)
+	return head[0] == 1, answer
 }
 
 // decode reads JSON with the texts of its numbers kept; of equal keys the last one stands.
