@@ -134,3 +134,60 @@ shows_no_pods() {
     run -0 post "$REPO/server/sample/reviews/slice-memory-500m.json"
     expect_equal "$(jq -r .response.allowed <<<"$output")" false
 }
+
+# ---- audit records
+
+records() { ledger audit -o json | jq -c "[.records[] | $1]"; }
+has_record() { [ "$(records "$1" | jq -c "$2")" = true ]; }
+
+@test "each denial has a record that says who, what and why; a dry run has none" {
+    serve_cluster
+    local review=$REPO/server/sample/reviews/slice-memory-500m.json
+    jq '.request.dryRun = true | .request.userInfo.username = "dry"' "$review" >"$BATS_TEST_TMPDIR/dry.json"
+    jq '.request.dryRun = false | .request.userInfo.username = "jane\u001b[2J"' "$review" >"$BATS_TEST_TMPDIR/denied.json"
+    expect_in "$(post "$BATS_TEST_TMPDIR/dry.json")" '"allowed":false'
+    expect_in "$(post "$BATS_TEST_TMPDIR/denied.json")" '"allowed":false' '"auditAnnotations":{"decision":"deny","rule":"unit-bytes-fraction"}'
+    eventually 10 has_record 'select(.decision == "denied") | [.operation, .resource, .code, .rules[0]]' \
+        '. == [["CREATE","resourceslices",422,"unit-bytes-fraction"]]'
+    run -0 ledger audit
+    expect_in "$output" "denied CREATE resourceslices" "by jane?[2J" "did you mean 500Mi? [unit-bytes-fraction]"
+    expect_not_in "$output" " by dry"
+    expect_in "$(grep '"msg":"Denied"' "$SERVER_LOG" | tail -n 1)" '"user":"jane' "whole bytes"
+    kill_server
+    run -0 ledger audit --since 1h
+    expect_in "$output" "denied CREATE resourceslices"
+    run -0 ledger audit --since 1s -o json
+    jq -e '.records | type == "array"' <<<"$output"
+}
+
+@test "what operators do has a record, also what has no effect; a restart tells nothing twice" {
+    serve_cluster
+    "$DRAWBRIDGE" freeze --feed "dir:$CLUSTER" --driver gpu.example.com --reason "new firmware" --for 2h
+    eventually 10 has_record 'select(.action == "freeze") | [.scope, .reason]' '. == [["driver gpu.example.com","new firmware"]]'
+    "$DRAWBRIDGE" resume --feed "dir:$CLUSTER" --driver gpu.example.com --accept all --reason "it is fine"
+    eventually 10 has_record 'select(.action == "resume") | [.accept[0], .reason]' '. == [["all","it is fine"]]'
+    sed -i 's/^spec:/spec:\n  rules: [{id: frozen, action: "off"}]/' "$CLUSTER/ledgerpolicy.yaml"
+    eventually 10 has_record 'select(.action == "refused") | [.what, .rule]' '. == [["rule","frozen"]]'
+    local before
+    before=$(records .action)
+    stop_drawbridge
+    serve_cluster
+    "$DRAWBRIDGE" freeze --feed "dir:$CLUSTER" --node node-a --reason "disk" --for 1h
+    eventually 10 has_record 'select(.action == "freeze") | .scope' '. == ["driver gpu.example.com","node node-a"]'
+    expect_equal "$(records .action)" "$(jq -c '. + ["freeze"]' <<<"$before")"
+    expect_in "$(grep '"msg":"Operator action"' "$SERVER_LOG")" '"action":"freeze"' '"scope":"node node-a"' '"reason":"disk"'
+}
+
+@test "a flood of denials is bounded, and what is left out is counted" {
+    serve_cluster
+    local review=$BATS_TEST_TMPDIR/denied.json i
+    jq '.request.dryRun = false' "$REPO/server/sample/reviews/slice-memory-500m.json" >"$review"
+    for ((i = 0; i < 400; i++)); do printf 'next\nurl="%s/validate"\ndata-binary="@%s"\noutput="/dev/null"\nheader="Content-Type: application/json"\ncacert="%s"\n' "$WEBHOOK" "$review" "$TLS_DIR/ca.crt"; done | sed 1d >"$BATS_TEST_TMPDIR/curl"
+    curl -sS --noproxy '*' --max-time 60 -K "$BATS_TEST_TMPDIR/curl"
+    local dropped
+    dropped=$(metric 'drawbridge_audit_dropped_total{reason="pace"}')
+    [ "$dropped" -gt 0 ] || fail "nothing was left out"
+    stop_drawbridge
+    expect_equal "$(records 'select(.action == "review")' | jq length)" $((400 - dropped))
+    expect_equal "$(records 'select(.action == "gap") | .records' | jq add)" "$dropped"
+}

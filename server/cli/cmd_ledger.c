@@ -177,10 +177,11 @@ static const struct command subcommands[] = {
     {"export", ledger_export, "print what a running server holds, as events that replay reads"},
     {"replay", ledger_replay, "apply events from files or a journal and print the ledger that they end in"},
     {"diff", ledger_diff, "tell where two ledgers differ: a server's, its journal's, those of files"},
+    {"audit", ledger_audit, "print what a journal holds of denials and of what operators did"},
 };
 
 static void print_help(FILE *out) {
-    fputs("Usage: drawbridge ledger show|export|replay|diff [FLAGS]\n\n", out);
+    fputs("Usage: drawbridge ledger show|export|replay|diff|audit [FLAGS]\n\n", out);
     for (size_t i = 0; i < sizeof subcommands / sizeof subcommands[0]; i++)
         fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
     fputs("\n`drawbridge ledger replay --help` lists the flags.\n", out);

@@ -13,6 +13,7 @@
 #include "server/cli/address_file.h"
 #include "server/cli/command.h"
 #include "server/cli/options.h"
+#include "server/cli/serve_audit.h"
 #include "server/cli/serve_feed.h"
 #include "server/cli/serve_operate.h"
 #include "server/config/bounds.h"
@@ -39,6 +40,7 @@ struct serve {
     struct health health;
     struct collectors collectors;
     struct serve_feed feed;
+    struct serve_audit audit;
     struct serve_operate operate;
     struct http_server *server;
     struct file_watch *config_watch;
@@ -148,6 +150,7 @@ static void judge_body(void *state, enum review_path path, struct text body, str
     struct serve *serve = state;
     review_judge(&serve->judge, path, body, arena, out, ret_judgement);
     serve_operate_note(&serve->operate, ret_judgement);
+    serve_audit_note(&serve->audit, ret_judgement, arena);
 }
 
 static bool start_http(struct serve *serve, struct fault *fault) {
@@ -205,7 +208,9 @@ static bool start(struct serve *serve, struct fault *fault) {
            (!serve->settings.enable_client_verification ||
             new_verifier(&serve->settings, &serve->verifier, fault)) &&
            start_judge(serve, fault) && start_feed(serve, fault) &&
-           serve_operate_start(&serve->operate, &serve->settings, &serve->feed, &serve->collectors, fault) &&
+           serve_audit_start(&serve->audit, serve->feed.ledger.journal, &serve->collectors, fault) &&
+           serve_operate_start(&serve->operate, &serve->settings, &serve->feed, &serve->audit,
+                               &serve->collectors, fault) &&
            start_http(serve, fault) && start_config_watch(serve, fault);
 }
 
@@ -213,6 +218,7 @@ static void stop(struct serve *serve) {
     file_watch_free(serve->config_watch);
     http_server_free(serve->server);
     serve_operate_stop(&serve->operate);
+    serve_audit_stop(&serve->audit);
     serve_feed_stop(&serve->feed);
     client_verifier_free(serve->verifier);
     client_verifier_free(serve->retired_verifier);
@@ -308,6 +314,7 @@ static void run_until_told(struct serve *serve) {
         bool wanted = atomic_exchange_explicit(&serve->reload_wanted, false, memory_order_relaxed);
         if (number == SIGHUP || wanted) reload(serve);
         http_server_tick(serve->server);
+        serve_audit_tick(&serve->audit);
     }
 }
 

@@ -9,6 +9,7 @@
 int ledger_show(int argc, char **argv);
 int ledger_export(int argc, char **argv);
 int ledger_diff(int argc, char **argv);
+int ledger_audit(int argc, char **argv);
 
 // What it does: prints a fault of one of them. Returns its exit code.
 int ledger_fail(const char *command, const struct fault *fault);

@@ -40,6 +40,7 @@ enum option_kind {
     X(LEDGER_EXPORT, "ledger export", "")                                                                    \
     X(LEDGER_REPLAY, "ledger replay", "")                                                                    \
     X(LEDGER_DIFF, "ledger diff", "A B")                                                                     \
+    X(LEDGER_AUDIT, "ledger audit", "")                                                                      \
     X(FREEZE, "freeze", "")                                                                                  \
     X(RESUME, "resume", "")                                                                                  \
     X(PROMOTE, "promote", "")                                                                                \

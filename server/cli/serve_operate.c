@@ -103,14 +103,19 @@ static void replica_identity(char ret_identity[LEADER_IDENTITY_BYTES]) {
 }
 
 bool serve_operate_start(struct serve_operate *operate, const struct serve_settings *settings,
-                         const struct serve_feed *feed, struct collectors *collectors, struct fault *fault) {
+                         const struct serve_feed *feed, struct serve_audit *audit,
+                         struct collectors *collectors, struct fault *fault) {
     char namespace[LEADER_NAMESPACE_BYTES], identity[LEADER_IDENTITY_BYTES];
     *operate = (struct serve_operate){.collectors = collectors};
     if (feed->store == NULL) return true;
     lease_namespace(namespace);
     replica_identity(identity);
-    struct operate_options options = {
-        .store = feed->store, .minor = &feed->gate->minor, .namespace = namespace, .identity = identity};
+    struct operate_options options = {.store = feed->store,
+                                      .minor = &feed->gate->minor,
+                                      .namespace = namespace,
+                                      .identity = identity,
+                                      .audit = serve_audit_operator,
+                                      .context = audit};
     if (strcmp(settings->feed, "kube") == 0 && !serve_feed_kubeconfig(settings, &options.config, fault))
         return false;
     if (!operate_new(&options, &operate->operate, fault)) return false;

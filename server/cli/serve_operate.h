@@ -3,6 +3,7 @@
 #ifndef DRAWBRIDGE_CLI_SERVE_OPERATE_H
 #define DRAWBRIDGE_CLI_SERVE_OPERATE_H
 
+#include "server/cli/serve_audit.h"
 #include "server/cli/serve_feed.h"
 #include "server/operate/leader.h"
 #include "server/operate/operate.h"
@@ -13,11 +14,12 @@ struct serve_operate {
     struct collectors *collectors;
 };
 
-// What it does: starts that thread where there is a feed; nothing for "none". Owner: the caller,
-// serve_operate_stop, also after a failure; before the feed is stopped. Errors: FAULT_USAGE, FAULT_IO,
-// FAULT_MEMORY.
+// What it does: starts that thread where there is a feed; nothing for "none". What operators do is kept by
+// `audit`. Owner: the caller, serve_operate_stop, also after a failure; before the audit and the feed are
+// stopped. Errors: FAULT_USAGE, FAULT_IO, FAULT_MEMORY.
 bool serve_operate_start(struct serve_operate *operate, const struct serve_settings *settings,
-                         const struct serve_feed *feed, struct collectors *collectors, struct fault *fault)
+                         const struct serve_feed *feed, struct serve_audit *audit,
+                         struct collectors *collectors, struct fault *fault)
     __attribute__((warn_unused_result));
 void serve_operate_stop(struct serve_operate *operate);
 

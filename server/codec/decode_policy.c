@@ -264,9 +264,8 @@ static void decode_resumes(struct json_reader *reader, struct resume_list *list)
             case RESUME_REASON: json_text(reader, &resume->reason); break;
             case RESUME_BY: json_text(reader, &resume->by); break;
             case RESUME_AT: decode_time(reader, &resume->at); break;
-            // What was lifted, for people; nothing follows from it.
-            case RESUME_CLUSTER:
-            case RESUME_NAMESPACE: json_skip(reader); break;
+            case RESUME_CLUSTER: json_bool(reader, &resume->cluster); break;
+            case RESUME_NAMESPACE: json_text(reader, &resume->namespace); break;
             }
     }
 }

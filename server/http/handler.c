@@ -108,6 +108,13 @@ static struct text rules_of(const struct judgement *judgement, char *buffer, siz
     return (struct text){buffer, out.len};
 }
 
+// What the first finding that denies says; empty when none does.
+static struct text first_reason(const struct finding_list *findings) {
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].severity == SEVERITY_DENY) return findings->items[i].detail;
+    return (struct text){NULL, 0};
+}
+
 static void log_judgement(const struct judgement *judgement) {
     const struct review *review = &judgement->review;
     if (judgement->http_status != MHD_HTTP_OK) {
@@ -129,16 +136,17 @@ static void log_judgement(const struct judgement *judgement) {
                   LOG_STRING("answer", judgement->answer_allowed ? "allowed" : "denied"));
         return;
     }
-    int verbosity = judgement->decision == DECISION_DENIED ? 0 : 4;
+    bool denied = judgement->decision == DECISION_DENIED;
+    int verbosity = denied ? 0 : 4;
     if (!log_wants(verbosity)) return;
     char rules[256];
-    log_info(verbosity, "review", judgement->decision == DECISION_DENIED ? "Denied" : "Allowed",
-             LOG_FIELD("uid", review->uid), LOG_FIELD(claim_uid.len > 0 ? "claimUID" : NULL, claim_uid),
-             LOG_STRING("operation", operation), LOG_STRING("resource", resource),
-             LOG_OBJECT("object", review->namespace, review->name),
-             LOG_STRING("decision", decision_name(judgement->decision)),
+    struct text reason = first_reason(&judgement->findings);
+    log_info(verbosity, "review", denied ? "Denied" : "Allowed", LOG_FIELD("uid", review->uid),
+             LOG_FIELD(claim_uid.len > 0 ? "claimUID" : NULL, claim_uid), LOG_STRING("operation", operation),
+             LOG_STRING("resource", resource), LOG_OBJECT("object", review->namespace, review->name),
+             LOG_FIELD("user", review->user_name), LOG_STRING("decision", decision_name(judgement->decision)),
              LOG_FIELD("rules", rules_of(judgement, rules, sizeof rules)),
-             LOG_NUMBER("code", judgement->code));
+             LOG_FIELD(reason.len > 0 ? "reason" : NULL, reason), LOG_NUMBER("code", judgement->code));
 }
 
 static enum MHD_Result send_answer(struct http_server *server, struct MHD_Connection *connection,

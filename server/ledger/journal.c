@@ -163,9 +163,9 @@ void journal_detach(struct store *store) {
     store_observe_lists(store, NULL, NULL);
 }
 
-void journal_audit(struct journal *journal, struct text json) {
+bool journal_audit(struct journal *journal, struct text json) {
     const struct journal_row row = {.type = JOURNAL_AUDIT, .json = json};
-    journal_queue_push(&journal->writer.queue, &row);
+    return journal_queue_push_audit(&journal->writer.queue, &row);
 }
 
 bool journal_flush(struct journal *journal, int64_t wait_ms) {

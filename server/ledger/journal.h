@@ -52,8 +52,9 @@ void journal_free(struct journal *journal);
 void journal_attach(struct journal *journal, struct store *store);
 void journal_detach(struct store *store);
 
-// What it does: keeps a verdict, a denial or an operator's action, one JSON object. Never waits. Thread: any.
-void journal_audit(struct journal *journal, struct text json);
+// What it does: keeps a verdict, a denial or an operator's action, one JSON object. Never waits. False when
+// there is no room for it. Thread: any.
+bool journal_audit(struct journal *journal, struct text json);
 
 // What it does: waits until all that was told before is in the file. False when it is not within wait_ms.
 bool journal_flush(struct journal *journal, int64_t wait_ms);

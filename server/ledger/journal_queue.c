@@ -7,6 +7,7 @@
 
 #define NANO_PER_MS    1000000
 #define GAP_TEXT_BYTES 128
+#define AUDIT_SHARE    8 // AUDIT rows take one part of the room in so many
 
 static int64_t clock_ms(clockid_t clock) {
     struct timespec now;
@@ -74,6 +75,7 @@ static void link_entry(struct journal_queue *queue, struct journal_entry *entry)
     queue->last = entry;
     queue->count++;
     queue->bytes += entry->bytes;
+    if (entry->row.type == JOURNAL_AUDIT) queue->audit_bytes += entry->bytes;
     queue->pushed_count++;
 }
 
@@ -114,6 +116,17 @@ void journal_queue_push(struct journal_queue *queue, const struct journal_row *r
     pthread_mutex_lock(&queue->mutex);
     push_locked(queue, entry);
     pthread_mutex_unlock(&queue->mutex);
+}
+
+bool journal_queue_push_audit(struct journal_queue *queue, const struct journal_row *row) {
+    struct journal_entry *entry = copy_of(row);
+    pthread_mutex_lock(&queue->mutex);
+    bool room = entry != NULL && !queue->ended && queue->bytes + entry->bytes <= queue->limit_bytes &&
+                queue->audit_bytes + entry->bytes <= queue->limit_bytes / AUDIT_SHARE;
+    if (room) push_locked(queue, entry);
+    pthread_mutex_unlock(&queue->mutex);
+    if (!room) free(entry);
+    return room;
 }
 
 bool journal_queue_push_if(struct journal_queue *queue, const struct journal_row *row,
@@ -168,6 +181,7 @@ static struct journal_entry *unlink_entries(struct journal_queue *queue, size_t 
         queue->first = last->next;
         queue->count--;
         queue->bytes -= last->bytes;
+        if (last->row.type == JOURNAL_AUDIT) queue->audit_bytes -= last->bytes;
     }
     if (last != NULL) last->next = NULL;
     if (queue->first == NULL) queue->last = NULL;

@@ -23,6 +23,7 @@ struct journal_queue {
     size_t count;
     size_t bytes;
     size_t limit_bytes;
+    size_t audit_bytes; // of them in AUDIT rows
     uint64_t pushed_count;
     uint64_t written_count;
     uint64_t dropped_count; // in all
@@ -38,6 +39,11 @@ void journal_queue_release(struct journal_queue *queue);
 
 // What it does: puts a copy of a row at the end; the time is now. Without room it is counted as dropped.
 void journal_queue_push(struct journal_queue *queue, const struct journal_row *row);
+
+// What it does: the same for an AUDIT row, which may take a share of the room and no more: whoever causes
+// many must not push out what the ledger was told. False when it has no room; nothing stands for it then.
+bool journal_queue_push_audit(struct journal_queue *queue, const struct journal_row *row)
+    __attribute__((warn_unused_result));
 
 // The same, but only when nothing was pushed since pushed_count was read. False when there was.
 bool journal_queue_push_if(struct journal_queue *queue, const struct journal_row *row, uint64_t pushed_count);

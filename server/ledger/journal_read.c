@@ -230,3 +230,44 @@ bool journal_export(const char *folder, journal_sink *sink, void *context,
     *ret_reading = reading;
     return true;
 }
+
+// ---- audit records
+
+#define GAP_RECORD_BYTES 64
+
+struct audit_reading {
+    int64_t since_ms;
+    journal_audit_sink *sink;
+    void *context;
+};
+
+// A GAP row says {"rows":N,…}.
+static bool tell_gap(const struct audit_reading *reading, const struct journal_row *row,
+                     struct fault *fault) {
+    char text[GAP_RECORD_BYTES];
+    const struct text head = TEXT("{\"rows\":");
+    size_t end = row->json.len;
+    for (size_t i = head.len; i < row->json.len && end == row->json.len; i++)
+        if (row->json.ptr[i] < '0' || row->json.ptr[i] > '9') end = i;
+    struct text rows = text_starts_with(row->json, head) ? text_slice(row->json, head.len, end) : TEXT("0");
+    int len = snprintf(text, sizeof text, "{\"action\":\"gap\",\"rows\":%.*s}", TEXT_ARG(rows));
+    return reading->sink(reading->context, row->at_ms, (struct text){text, (size_t)len}, fault);
+}
+
+static bool see_audit(void *context, const struct journal_row *row, struct fault *fault) {
+    const struct audit_reading *reading = context;
+    if (row->at_ms < reading->since_ms) return true;
+    if (row->type == JOURNAL_GAP) return tell_gap(reading, row, fault);
+    return row->type != JOURNAL_AUDIT || reading->sink(reading->context, row->at_ms, row->json, fault);
+}
+
+bool journal_audits(const char *folder, int64_t since_ms, journal_audit_sink *sink, void *context,
+                    struct fault *fault) {
+    struct journal_file *file;
+    struct audit_reading reading = {.since_ms = since_ms, .sink = sink, .context = context};
+    if (!open_for_reading(folder, &file, fault)) return false;
+    const struct journal_visitor visitor = {.row = see_audit, .context = &reading};
+    bool fine = journal_file_scan(file, &visitor, fault);
+    journal_file_close(file);
+    return fine || fault_wrap(fault, "journal of \"%s\"", folder);
+}

@@ -37,4 +37,13 @@ bool journal_export(const char *folder, journal_sink *sink, void *context,
                     struct journal_reading *ret_reading, struct fault *fault)
     __attribute__((warn_unused_result));
 
+// Told of each audit record, oldest first, of all sessions that the file holds: when it was, and the JSON.
+// Where rows were lost, the JSON is {"action":"gap","rows":N}. False ends the reading with the fault.
+typedef bool journal_audit_sink(void *context, int64_t at_ms, struct text json, struct fault *fault);
+
+// What it does: the audit records since a time. Units: wall milliseconds. Errors: as replay, and what the
+// sink says.
+bool journal_audits(const char *folder, int64_t since_ms, journal_audit_sink *sink, void *context,
+                    struct fault *fault) __attribute__((warn_unused_result));
+
 #endif

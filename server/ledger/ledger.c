@@ -274,6 +274,10 @@ void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced
     if (synced && (kind == KIND_RESOURCE_SLICE || kind == KIND_RESOURCE_CLAIM)) pools_listed(ledger);
 }
 
+bool ledger_is_synced(const struct ledger *ledger, enum object_kind kind) {
+    return ledger->kinds[kind].synced;
+}
+
 void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t now_ms) {
     if (now_ms > ledger->kinds[kind].alive_ms) ledger->kinds[kind].alive_ms = now_ms;
 }

@@ -58,6 +58,7 @@ void ledger_advance(struct ledger *ledger, int64_t now_ms);
 // What it does: tells whether a kind's cache is synced, and when its watch was last alive (event or
 // bookmark).
 void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced);
+bool ledger_is_synced(const struct ledger *ledger, enum object_kind kind);
 void ledger_watch_alive(struct ledger *ledger, enum object_kind kind, int64_t now_ms);
 
 // How events ended, and what became of rows.

@@ -65,7 +65,8 @@ static void copy_resumes(struct arena *arena, struct resume_list *resumes) {
     if (COPY_LIST(arena, resumes) == NULL) return;
     for (size_t i = 0; i < resumes->count; i++) {
         struct resume *resume = &resumes->items[i];
-        struct text *texts[] = {&resume->driver, &resume->node, &resume->reason, &resume->by, &resume->at};
+        struct text *texts[] = {&resume->namespace, &resume->driver, &resume->node,
+                                &resume->reason,    &resume->by,     &resume->at};
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) copy_text(arena, texts[k]);
         copy_texts(arena, &resume->accept);
     }

@@ -72,11 +72,44 @@ static void prune_policy(struct operate *operate) {
     log_info(0, "operate", "Freezes that had ended are taken out", LOG_NUMBER("count", count));
 }
 
+static const char *text_in(const json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text == NULL ? "" : text;
+}
+
+static const char *key_of(const char *key, const json_t *record) {
+    return json_object_get(record, key) == NULL ? NULL : key;
+}
+
+// Every replica tells what operators did, in its own log and journal.
+static void tell_operators(struct operate *operate) {
+    size_t index;
+    json_t *record;
+    json_t *entries = survey_policy_entries(operate->store);
+    if (entries == NULL) return;
+    json_t *records = policy_watch_step(&operate->watch, entries, operate_wall_ms());
+    json_array_foreach(records, index, record) {
+        log_info(0, "audit", "Operator action", LOG_STRING("action", text_in(record, "action")),
+                 LOG_STRING(key_of("scope", record), text_in(record, "scope")),
+                 LOG_STRING(key_of("rule", record), text_in(record, "rule")),
+                 LOG_STRING(key_of("to", record), text_in(record, "to")),
+                 LOG_STRING(key_of("by", record), text_in(record, "by")),
+                 LOG_STRING(key_of("reason", record), text_in(record, "reason")),
+                 LOG_STRING(key_of("message", record), text_in(record, "message")),
+                 LOG_STRING(key_of("observed", record), text_in(record, "observed")));
+        char *text = operate->audit == NULL ? NULL : json_dumps(record, JSON_COMPACT);
+        if (text != NULL) operate->audit(operate->audit_context, text_of(text));
+        free(text);
+    }
+    json_decref(records);
+}
+
 static void look_at_policy(struct operate *operate) {
     int64_t now_ms = feed_now_ms();
     if (now_ms < operate->policy_next_ms) return;
     operate->policy_next_ms = now_ms + POLICY_MS;
     survey_policy(operate->store, operate_wall_ms(), &operate->policy);
+    tell_operators(operate);
     operate_tell_rejections(operate);
     if (!operate->has_server || !operate_leads(operate) || operate->policy.expired == 0 ||
         now_ms < operate->prune_next_ms)
@@ -186,6 +219,8 @@ bool operate_new(struct operate_options *options, struct operate **ret_operate, 
     operate->store = options->store;
     operate->minor = options->minor;
     operate->has_server = options->config.server != NULL;
+    operate->audit = options->audit;
+    operate->audit_context = options->context;
     leader_init(&operate->leader, options->namespace, options->identity);
     init_wake(operate);
     if (!writer_init(&operate->writer, &options->config, fault) || !start_thread(operate, fault)) {
@@ -209,6 +244,7 @@ void operate_free(struct operate *operate) {
     writer_release(&operate->writer);
     pictures_release(&operate->pictures);
     event_queue_release(&operate->events);
+    policy_watch_release(&operate->watch);
     json_decref(operate->taints);
     free(operate);
 }

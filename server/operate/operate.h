@@ -22,6 +22,10 @@ struct operate_options {
     struct kubeconfig config; // taken over, also by a failure; server NULL: a folder
     const char *namespace;    // of the leader's Lease
     const char *identity;     // of this replica
+    // What it does: keeps the audit record of an operator's action, one JSON object. Called by the thread.
+    // NULL: records become log lines and nothing else.
+    void (*audit)(void *context, struct text json);
+    void *context;
 };
 
 // What the metrics show.

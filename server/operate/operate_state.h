@@ -9,6 +9,7 @@
 #include "server/operate/leader.h"
 #include "server/operate/operate.h"
 #include "server/operate/pictures.h"
+#include "server/operate/policy_watch.h"
 #include "server/operate/survey.h"
 #include "server/operate/taint_plan.h"
 #include "server/operate/writer.h"
@@ -34,6 +35,9 @@ struct operate {
     int64_t pods_next_ms;
     int64_t policy_next_ms, prune_next_ms;
     struct survey_policy policy;
+    struct policy_watch watch;
+    void (*audit)(void *context, struct text json);
+    void *audit_context;
     struct holds holds;
     struct denials denials;     // held with the mutex
     struct operate_facts facts; // of the last tick; held with the mutex

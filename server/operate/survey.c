@@ -6,6 +6,7 @@
 
 #include "server/ledger/clock.h"
 #include "server/ledger/faulty.h"
+#include "server/operate/policy_watch.h"
 
 // ---- names
 
@@ -157,6 +158,19 @@ void survey_policy(struct store *store, int64_t wall_ms, struct survey_policy *r
     *ret_policy = (struct survey_policy){.hold_taint = true};
     struct policy_question question = {wall_ms, ret_policy};
     store_with_ledger(store, ask_policy, &question);
+}
+
+static void ask_entries(struct ledger *ledger, void *context) {
+    json_t **ret_entries = context;
+    struct view view = ledger_view(ledger);
+    if (ledger_is_synced(ledger, KIND_LEDGER_POLICY))
+        *ret_entries = policy_watch_entries(view.table->policy(view.state));
+}
+
+json_t *survey_policy_entries(struct store *store) {
+    json_t *entries = NULL;
+    store_with_ledger(store, ask_entries, &entries);
+    return entries;
 }
 
 // ---- Pods

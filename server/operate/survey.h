@@ -38,6 +38,10 @@ struct survey_policy {
 };
 void survey_policy(struct store *store, int64_t wall_ms, struct survey_policy *ret_policy);
 
+// What it does: the policy as the entries of policy_watch.h. Owner: the caller. NULL: the policy is not
+// synced yet, or memory ran out.
+json_t *survey_policy_entries(struct store *store);
+
 // What it does: the plan for Pods without a node, in parts: between them Pods may come and go. Owner: the
 // arena. Errors: false, memory.
 bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_plan)

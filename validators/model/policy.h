@@ -40,6 +40,8 @@ struct freeze_list {
 };
 
 struct resume {
+    bool cluster; // what was lifted; nothing follows from it
+    struct text namespace;
     struct text driver;
     struct text node;
     struct opt_int64 from_version; // a mapping version

@@ -148,6 +148,66 @@ Test(journal, what_the_store_is_told_is_in_the_file) {
     temp_folder_remove(&rig.folder);
 }
 
+struct audits {
+    size_t records, gaps;
+    char last[64];
+};
+
+static bool note_audit(void *context, int64_t at_ms, struct text json, struct fault *fault) {
+    struct audits *audits = context;
+    (void)fault;
+    cr_expect_gt(at_ms, 0);
+    bool gap = memmem(json.ptr, json.len, "\"gap\"", 5) != NULL;
+    ++*(gap ? &audits->gaps : &audits->records);
+    snprintf(audits->last, sizeof audits->last, "%.*s", TEXT_ARG(json));
+    return true;
+}
+
+// Whoever causes many audit records takes no room of what the store is told.
+Test(journal, audit_records_have_a_share_of_the_queue) {
+    static char json[64 * 1024];
+    struct rig rig = {.folder = temp_folder_new()};
+    struct audits audits = {.records = 0};
+    struct journal_counts counts;
+    struct fault fault;
+    size_t taken = 0;
+    memset(json, ' ', sizeof json);
+    memcpy(json, "{}", 2);
+    open_rig(&rig, (struct journal_options){.queue_bytes = 1 << 20});
+    for (int i = 0; i < 100; i++) taken += journal_audit(rig.journal, (struct text){json, sizeof json});
+    cr_expect_lt(taken, 100u, "an eighth of the room");
+    cr_expect_gt(taken, 0u);
+    for (unsigned i = 1; i <= 100; i++) tell(rig.store, EVENT_ADDED, i, i, 1);
+    cr_assert(journal_flush(rig.journal, WAIT_MS));
+    journal_counts(rig.journal, &counts);
+    cr_expect_eq(counts.dropped_rows, 0, "no row of the ledger is lost");
+    cr_assert(journal_audits(rig.folder.path, 0, note_audit, &audits, &fault), "%s", fault.text);
+    cr_expect_eq(audits.records, taken);
+    close_rig(&rig);
+    temp_folder_remove(&rig.folder);
+}
+
+Test(journal, audit_records_are_read_since_a_time_and_of_all_sessions) {
+    struct rig rig = {.folder = temp_folder_new()};
+    struct audits audits = {.records = 0};
+    struct fault fault;
+    open_rig(&rig, (struct journal_options){.queue_bytes = 4096});
+    cr_expect(journal_audit(rig.journal, TEXT("{\"n\":1}")));
+    close_rig(&rig);
+    open_rig(&rig, (struct journal_options){.queue_bytes = 4096});
+    tell(rig.store, EVENT_ADDED, 1, 1, 8000); // too long for the queue
+    cr_expect(journal_audit(rig.journal, TEXT("{\"n\":2}")));
+    close_rig(&rig);
+    cr_assert(journal_audits(rig.folder.path, 0, note_audit, &audits, &fault), "%s", fault.text);
+    cr_expect_eq(audits.records, 2u);
+    cr_expect_eq(audits.gaps, 1u);
+    cr_expect_str_eq(audits.last, "{\"n\":2}");
+    audits = (struct audits){.records = 0};
+    cr_assert(journal_audits(rig.folder.path, INT64_MAX, note_audit, &audits, &fault));
+    cr_expect_eq(audits.records + audits.gaps, 0u);
+    temp_folder_remove(&rig.folder);
+}
+
 Test(journal, a_session_begins_with_an_empty_ledger) {
     struct rig rig = {.folder = temp_folder_new()};
     open_rig(&rig, (struct journal_options){0});
