@@ -84,7 +84,7 @@ static void add(const struct ledger *ledger, const struct pod_entry *pod, const 
     const struct reported *entry = reported_of(pod, claim_name);
     struct quantity_map reported = map_of(entry == NULL ? NULL : &entry->amounts, arena);
     struct quantity_map expected = {.set = true};
-    if (claim != NULL) expected = footprint_claim(claim, pod, arena);
+    if (claim != NULL) expected = footprint_claim(claim, pod_references(pod, claim), arena);
     if (sums_equal(&expected, &reported)) return;
     struct divergence_report *report = LIST_APPEND(arena, list);
     if (report == NULL) return;

@@ -110,13 +110,12 @@ size_t pod_references(const struct pod_entry *pod, const struct claim_entry *cla
     return count;
 }
 
-struct quantity_map footprint_claim(const struct claim_entry *claim, const struct pod_entry *pod,
+struct quantity_map footprint_claim(const struct claim_entry *claim, size_t reference_count,
                                     struct arena *arena) {
     struct quantity_map sums = {.set = true};
-    size_t references = pod_references(pod, claim);
     for (size_t i = 0; i < claim->row_count; i++) {
         footprint_mapping(claim->rows[i], NULL, &sums, arena);
-        footprint_overhead(claim->rows[i], NULL, references, &sums, arena);
+        footprint_overhead(claim->rows[i], NULL, reference_count, &sums, arena);
     }
     return sums;
 }

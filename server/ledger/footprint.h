@@ -28,8 +28,8 @@ const struct quantity *row_consumed(const struct row *row, const struct name *ke
 // How often containers of a Pod refer to a claim.
 size_t pod_references(const struct pod_entry *pod, const struct claim_entry *claim);
 
-// What it does: all that one claim takes for one Pod.
-struct quantity_map footprint_claim(const struct claim_entry *claim, const struct pod_entry *pod,
+// What it does: all that one claim takes for a Pod whose containers refer to it so often.
+struct quantity_map footprint_claim(const struct claim_entry *claim, size_t reference_count,
                                     struct arena *arena);
 
 // The NUMA node of a row's device, as the policy spells it. Not set: none. (report.c)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pods: what they ask for, which claims they use, and what their status says of them.
+#include "server/ledger/pod_limits.h"
 #include "server/ledger/pod_requests.h"
 #include "server/ledger/state.h"
 #include "server/ledger/waiting.h"
@@ -32,8 +33,18 @@ struct pod_entry *pod_by_uid(const struct ledger *ledger, const struct name *uid
     return NULL;
 }
 
+static void limits_free(struct ledger *ledger, struct pod_entry *pod) {
+    for (size_t i = 0; i < pod->limit_count; i++) {
+        drop(ledger, pod->limits[i].resource);
+        drop(ledger, pod->limits[i].container);
+        heap_free(&ledger->heap, pod->limits[i].uses, pod->claim_count * sizeof *pod->limits[i].uses);
+    }
+    heap_free(&ledger->heap, pod->limits, pod->limit_count * sizeof *pod->limits);
+}
+
 static void pod_free(struct ledger *ledger, struct pod_entry *pod) {
     if (pod == NULL) return;
+    limits_free(ledger, pod);
     for (size_t i = 0; i < pod->demand_count; i++) drop(ledger, pod->demands[i].resource);
     heap_free(&ledger->heap, pod->demands, pod->demand_count * sizeof *pod->demands);
     for (size_t i = 0; i < pod->claim_count; i++) drop(ledger, pod->claims[i].claim);
@@ -97,6 +108,39 @@ static bool make_demands(struct ledger *ledger, const struct pod *object, struct
                                           .overhead = quantity_kept(demand->overhead),
                                           .pod_level = demand->pod_level};
         if (pod->demands[i].resource == NULL) return false;
+    }
+    return true;
+}
+
+static bool note_uses(struct ledger *ledger, const struct pod *object, const struct text_list *names,
+                      const struct pod_entry *pod, struct own_limit *limit) {
+    if (names == NULL) return true;
+    limit->uses = heap_alloc(&ledger->heap, pod->claim_count * sizeof *limit->uses);
+    if (limit->uses == NULL) return false;
+    for (size_t i = 0; i < object->resource_claims.count; i++)
+        for (size_t k = 0; k < names->count; k++)
+            if (text_equal(object->resource_claims.items[i].name, names->items[k])) limit->uses[i] = true;
+    return true;
+}
+
+static bool make_limits(struct ledger *ledger, const struct pod *object, struct arena *arena,
+                        struct pod_entry *pod) {
+    if (ledger->minor < MINOR_37 || pod->claim_count == 0) return true;
+    struct pod_limit_list list = pod_limits(object, arena);
+    if (arena->poisoned) return false;
+    if (list.count == 0) return true;
+    pod->limits = heap_alloc(&ledger->heap, list.count * sizeof *pod->limits);
+    if (pod->limits == NULL) return false;
+    pod->limit_count = list.count;
+    for (size_t i = 0; i < list.count; i++) {
+        struct own_limit *limit = &pod->limits[i];
+        limit->limit = quantity_kept(list.items[i].limit);
+        limit->containers = quantity_kept(list.items[i].containers);
+        limit->resource = take(ledger, list.items[i].resource);
+        limit->container = take(ledger, list.items[i].container);
+        if (limit->resource == NULL || limit->container == NULL ||
+            !note_uses(ledger, object, list.items[i].claims, pod, limit))
+            return false;
     }
     return true;
 }
@@ -215,8 +259,9 @@ static struct pod_entry *pod_new(struct ledger *ledger, const struct pod *object
     pod->uid = take(ledger, object->metadata.uid);
     bool fine = pod->namespace != NULL && pod->name != NULL && pod->uid != NULL &&
                 make_nodes(ledger, object, pod) && make_claims(ledger, object, pod) &&
-                make_demands(ledger, object, &arena, pod) && make_reported(ledger, object, &arena, pod) &&
-                index_reserve(&ledger->pods) && index_reserve(&ledger->pods_by_uid);
+                make_limits(ledger, object, &arena, pod) && make_demands(ledger, object, &arena, pod) &&
+                make_reported(ledger, object, &arena, pod) && index_reserve(&ledger->pods) &&
+                index_reserve(&ledger->pods_by_uid);
     arena_release(&arena);
     if (fine) return pod;
     pod_free(ledger, pod);

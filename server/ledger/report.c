@@ -233,7 +233,8 @@ static struct quantity_map claims_of_pod(const struct making *making, const stru
     for (struct link *link = index_first(&ledger->consumers, hash); link != NULL; link = index_next(link)) {
         const struct consumer *consumer = LINK_OWNER(link, struct consumer, by_pod);
         if (consumer->pod_uid != pod->uid || !consumer->claim->allocated) continue;
-        struct quantity_map claim = footprint_claim(consumer->claim, pod, making->arena);
+        struct quantity_map claim =
+            footprint_claim(consumer->claim, pod_references(pod, consumer->claim), making->arena);
         sums_add_all(&sums, &claim, making->arena);
     }
     return sums;

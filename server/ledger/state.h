@@ -188,6 +188,15 @@ struct demand {
     bool pod_level;
 };
 
+// A comparison of one of the Pod's own limits, as pod_limits.h has it.
+struct own_limit {
+    const struct name *resource;
+    const struct name *container; // the empty name: all containers together
+    struct quantity limit;
+    struct quantity containers;
+    bool *uses; // which of the Pod's claims count, as `claims`; NULL: all
+};
+
 struct pod_claim {
     const struct name *claim; // its object's name, in the Pod's namespace
     size_t reference_count;   // by containers
@@ -218,6 +227,8 @@ struct pod_entry {
     size_t demand_count;
     struct pod_claim *claims;
     size_t claim_count;
+    struct own_limit *limits; // v1.37, of Pods with claims
+    size_t limit_count;
     struct reported *reported;
     size_t reported_count;
     bool live;

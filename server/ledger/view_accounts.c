@@ -11,16 +11,23 @@
 static size_t references_of(const struct ledger *ledger, const struct pod_entry *pod,
                             const struct resource_claim *claim) {
     const struct name *name = name_find(&ledger->names, claim->metadata.name);
+    size_t count = 0;
     for (size_t i = 0; pod != NULL && name != NULL && i < pod->claim_count; i++)
-        if (pod->claims[i].claim == name) return pod->claims[i].reference_count;
-    return 0;
+        if (pod->claims[i].claim == name) count += pod->claims[i].reference_count;
+    return count;
+}
+
+// A Pod may name one claim twice; it takes once. With `uses` only those entries are looked at.
+static bool is_first(const struct pod_entry *pod, size_t at, const bool *uses) {
+    for (size_t i = 0; i < at; i++)
+        if (pod->claims[i].claim == pod->claims[at].claim && (uses == NULL || uses[i])) return false;
+    return true;
 }
 
 static struct quantity_map footprint_of(const struct ledger *ledger, const struct resource_claim *claim,
-                                        const struct pod_entry *pod, const struct node_entry *node,
+                                        size_t references, const struct node_entry *node,
                                         struct arena *arena) {
     struct quantity_map sums = {.set = true};
-    size_t references = references_of(ledger, pod, claim);
     for (size_t i = 0; i < claim->allocation.results.count; i++) {
         const struct allocation_result *result = &claim->allocation.results.items[i];
         struct used_device used;
@@ -43,10 +50,10 @@ static const struct pod_entry *pod_of(const struct ledger *ledger, struct text u
 static void add_other_claims(const struct ledger *ledger, const struct pod_entry *pod,
                              struct text without_uid, struct arena *arena, struct quantity_map *sums) {
     for (size_t i = 0; i < pod->claim_count; i++) {
-        if (pod->claims[i].claim == NULL) continue;
+        if (pod->claims[i].claim == NULL || !is_first(pod, i, NULL)) continue;
         const struct claim_entry *claim = claim_find(ledger, pod->namespace, pod->claims[i].claim);
         if (claim == NULL || !claim->allocated || text_equal(claim->uid->text, without_uid)) continue;
-        struct quantity_map taken = footprint_claim(claim, pod, arena);
+        struct quantity_map taken = footprint_claim(claim, pod_references(pod, claim), arena);
         sums_add_all(sums, &taken, arena);
     }
 }
@@ -105,7 +112,7 @@ enum view_answer answer_shortages(const void *state, const struct resource_claim
         return VIEW_KNOWN;
     }
     const struct pod_entry *pod = pod_of(ledger, pod_uid);
-    struct quantity_map taken = footprint_of(ledger, claim, pod, place, arena);
+    struct quantity_map taken = footprint_of(ledger, claim, references_of(ledger, pod, claim), place, arena);
     if (taken.count > 0) {
         struct node_report *report = arena_zalloc(arena, 1, sizeof *report);
         if (report == NULL || !ledger_node_report(ledger, node, false, arena, report)) return VIEW_NOT_FOUND;
@@ -117,32 +124,97 @@ enum view_answer answer_shortages(const void *state, const struct resource_claim
     return VIEW_KNOWN;
 }
 
-// ---- the Pod's own requests
+// ---- what the Pod says of itself
+
+// What is asked about a Pod: the claim under review, and the sum of all that its claims take.
+struct pod_question {
+    const struct ledger *ledger;
+    const struct resource_claim *claim;
+    const struct pod_entry *pod;
+    const struct node_entry *place;
+    struct text node;
+    struct arena *arena;
+    struct quantity_map taken;
+    struct view_shortage_list *list;
+};
+
+static void compare_requests(const struct pod_question *question) {
+    struct arena *arena = question->arena;
+    for (size_t i = 0; i < question->pod->demand_count; i++) {
+        const struct demand *demand = &question->pod->demands[i];
+        struct text resource = demand->resource->text;
+        struct quantity claims = amount_of(&question->taken, resource);
+        if (!demand->pod_level || quantity_sign(claims) == 0) continue;
+        struct quantity wanted = demand->on_top.set ? quantity_add(demand->on_top, claims) : claims;
+        if (quantity_compare(wanted, demand->within) <= 0) continue;
+        view_add_shortage(arena, question->list,
+                          text_format(arena,
+                                      "the Pod asks for %.*s of %.*s, and its containers and claims take "
+                                      "%.*s",
+                                      TEXT_ARG(quantity_canonical(arena, demand->within)), TEXT_ARG(resource),
+                                      TEXT_ARG(quantity_canonical(arena, wanted))),
+                          question->node);
+    }
+}
+
+// What the claims that one container refers to take of it, each with the overhead of one container.
+static struct quantity_map taken_by_container(const struct pod_question *question, const bool *uses) {
+    const struct ledger *ledger = question->ledger;
+    const struct pod_entry *pod = question->pod;
+    const struct name *own = name_find(&ledger->names, question->claim->metadata.name);
+    struct quantity_map sums = {.set = true};
+    for (size_t i = 0; i < pod->claim_count; i++) {
+        const struct name *name = pod->claims[i].claim;
+        struct quantity_map taken = {.set = true};
+        if (!uses[i] || name == NULL || name == ledger->empty || !is_first(pod, i, uses)) continue;
+        const struct claim_entry *other = claim_find(ledger, pod->namespace, name);
+        if (name == own)
+            taken = footprint_of(ledger, question->claim, 1, question->place, question->arena);
+        else if (other != NULL && other->allocated)
+            taken = footprint_claim(other, 1, question->arena);
+        sums_add_all(&sums, &taken, question->arena);
+    }
+    return sums;
+}
+
+static void compare_limit(const struct pod_question *question, const struct own_limit *limit) {
+    struct arena *arena = question->arena;
+    struct quantity_map taken =
+        limit->uses == NULL ? question->taken : taken_by_container(question, limit->uses);
+    struct quantity claims = amount_of(&taken, limit->resource->text);
+    if (quantity_sign(claims) == 0) return;
+    struct quantity wanted = limit->containers.set ? quantity_add(limit->containers, claims) : claims;
+    if (quantity_compare(wanted, limit->limit) <= 0) return;
+    bool one = limit->container->text.len > 0;
+    struct text who =
+        one ? text_format(arena, "container %.*s with its claims takes", TEXT_ARG(limit->container->text))
+            : TEXT("containers and claims take");
+    view_add_shortage(arena, question->list,
+                      text_format(arena, "%.*s %.*s of %.*s, the Pod's limit is %.*s", TEXT_ARG(who),
+                                  TEXT_ARG(quantity_canonical(arena, wanted)),
+                                  TEXT_ARG(limit->resource->text),
+                                  TEXT_ARG(quantity_canonical(arena, limit->limit))),
+                      question->node);
+}
 
 enum view_answer answer_pod_level(const void *state, const struct resource_claim *claim, struct text pod_uid,
                                   struct text node, struct arena *arena,
                                   struct view_shortage_list *ret_shortages) {
     const struct ledger *ledger = state;
-    const struct pod_entry *pod = pod_of(ledger, pod_uid);
     struct view_shortage_list list = {NULL, 0};
+    struct pod_question question = {.ledger = ledger,
+                                    .claim = claim,
+                                    .pod = pod_of(ledger, pod_uid),
+                                    .place = node.len == 0 ? NULL : node_find(ledger, node),
+                                    .node = node,
+                                    .arena = arena,
+                                    .list = &list};
+    const struct pod_entry *pod = question.pod;
     if (pod == NULL) return VIEW_NOT_FOUND;
-    const struct node_entry *place = node.len == 0 ? NULL : node_find(ledger, node);
-    struct quantity_map taken = footprint_of(ledger, claim, pod, place, arena);
-    add_other_claims(ledger, pod, claim->metadata.uid, arena, &taken);
-    for (size_t i = 0; i < pod->demand_count; i++) {
-        const struct demand *demand = &pod->demands[i];
-        struct text resource = demand->resource->text;
-        struct quantity claims = amount_of(&taken, resource);
-        if (!demand->pod_level || quantity_sign(claims) == 0) continue;
-        struct quantity wanted = demand->on_top.set ? quantity_add(demand->on_top, claims) : claims;
-        if (quantity_compare(wanted, demand->within) <= 0) continue;
-        view_add_shortage(
-            arena, &list,
-            text_format(arena, "the Pod asks for %.*s of %.*s, and its containers and claims take %.*s",
-                        TEXT_ARG(quantity_canonical(arena, demand->within)), TEXT_ARG(resource),
-                        TEXT_ARG(quantity_canonical(arena, wanted))),
-            node);
-    }
+    question.taken = footprint_of(ledger, claim, references_of(ledger, pod, claim), question.place, arena);
+    add_other_claims(ledger, pod, claim->metadata.uid, arena, &question.taken);
+    compare_requests(&question);
+    for (size_t i = 0; i < pod->limit_count; i++) compare_limit(&question, &pod->limits[i]);
     *ret_shortages = list;
     return VIEW_KNOWN;
 }

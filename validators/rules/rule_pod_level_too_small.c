@@ -2,11 +2,16 @@
 // pod-level-too-small: a Pod's own requests are smaller than what its containers and its claims take.
 //
 // Pod-level requests are all that the scheduler counts for a Pod, so they must cover the containers' requests
-// and what the claims' devices take of the node; in 1.37 pod-level limits must, too. Otherwise the Pod is
-// never scheduled, with a message that does not name the numbers.
+// and what the claims' devices take of the node. In 1.37 pod-level limits must, too: of hugepages, the limits
+// of all containers together and all of the Pod's claims; of other resources, the limit of each container and
+// the claims that it refers to. A limit that the Pod or the container does not have is not compared.
+// Otherwise the Pod is never scheduled, with a message that does not name the numbers.
 //
 // Wrong: spec.resources.requests.memory: 1Gi, with a claim whose device takes 8Gi.
 // Right: 9Gi, where the containers ask for 1Gi.
+//
+// Wrong in 1.37: spec.resources.limits.memory: 9Gi, where the container with that claim has a limit of 2Gi.
+// Right: 10Gi.
 //
 // Reads: spec.resources, spec.containers[].resources of the Pod; status.allocation of its claims; the live
 // slices.
@@ -26,5 +31,5 @@ void rule_pod_level_too_small(const struct rule_input *input, struct finding_lis
         return;
     for (size_t i = 0; i < shortages.count; i++)
         claim_finding(input, &write, findings, FINDING_INVALID, shortages.items[i].what,
-                      TEXT("raise the Pod's requests by what its claims take"));
+                      TEXT("raise what the Pod has for itself by what its claims take"));
 }
