@@ -224,8 +224,8 @@ does_not_fit() { ! fits "$@"; }
     run curl -s "$STATUS/readyz?verbose"
     expect_in "$output" "[-]feed failed: not listed yet: leases; leases: the API server answers 403"
     eventually 20 ready
-    # At most one list in five seconds.
-    requests | jq -e '[.[] | select(.resource == "leases") | .time] | [.[1:], .[:-1]] | transpose | all(.[0] - .[1] >= 4.9)'
+    # At most one list in five seconds, as the server sees them: a first one that is late on the way shortens the gap.
+    requests | jq -e '[.[] | select(.resource == "leases") | .time] | [.[1:], .[:-1]] | transpose | all(.[0] - .[1] >= 4)'
 }
 
 @test "no redirect is followed, no proxy is used" {
