@@ -97,3 +97,31 @@ YAML
     wait
     expect_equal "$(grep -c 'node: "n' "$FOLDER/ledgerpolicy.yaml")" 8
 }
+
+# ---- Events about denials; with a folder they are log lines
+
+events() { jq -c 'select(.msg == "Event" and .reason == "ClaimDenied") | [.kind, .object.name]' "$SERVER_LOG" | sort -u | tr '\n' ' '; }
+event_count() { jq -c 'select(.msg == "Event" and .reason == "ClaimDenied")' "$SERVER_LOG" | wc -l; }
+tells_all() { expect_equal "$(events)" '["Node","node-b"] ["Pod","job-1"] ["ResourceClaim","job-1-gpu"] '; }
+allocation() { # FILTER: the answer to the scheduler's write
+    jq "$1" "$REPO/server/sample/reviews/claim-allocation.json" >"$BATS_TEST_TMPDIR/allocation.json"
+    post "$BATS_TEST_TMPDIR/allocation.json" | jq -r '.response.allowed'
+}
+
+@test "a denied allocation is told on Pod, claim and Node, once; a dry run or a forged one is not" {
+    start_drawbridge --feed "dir:$FOLDER" --kubernetes-version 1.36
+    freeze --driver gpu.example.com --reason "new firmware" --for 2h
+    frozen() { frozen_drivers 1; }
+    eventually 10 frozen
+    expect_equal "$(allocation '.request.dryRun = true')" false
+    expect_equal "$(allocation '.request.object.status.reservedFor[0].uid = "forged"')" false
+    expect_equal "$(allocation '.request.object.metadata.uid = "forged"')" false
+    expect_equal "$(allocation .)" false
+    eventually 10 tells_all
+    for _ in 1 2 3; do expect_equal "$(allocation .)" false; done
+    repeated() { [ "$(metric 'drawbridge_events_dropped_total{reason="repeated"}')" -ge 9 ]; }
+    eventually 10 repeated
+    expect_equal "$(event_count)" 3
+    expect_in "$(jq -r 'select(.msg == "Event" and .kind == "Pod") | .note' "$SERVER_LOG")" \
+        "claim job-1-gpu (00000000-0000-4000-8000-000000000053) for Pod job-1 was denied" "[frozen]" "new firmware"
+}

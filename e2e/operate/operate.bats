@@ -283,6 +283,28 @@ YAML
     eventually 15 scheduled gated
     eventually 5 no_rules
 }
+@test "a Pod held by denial alone: Pod, claim and Node tell why" {
+    k apply -f - <<'YAML'
+apiVersion: drawbridge.dev/v1alpha1
+kind: LedgerPolicy
+metadata: {name: default}
+spec: {hold: {taint: false, gate: false, deny: true}}
+YAML
+    claim c8 | k apply -f -
+    freeze --driver "$DRIVER" --reason "new firmware" --for 1h
+    is_frozen() { [ "$(metric 'drawbridge_frozen{scope="driver"}')" -eq 1 ]; }
+    eventually 10 is_frozen
+    pod p8 c8 | k apply -f -
+    eventually 20 says Pod p8 ClaimDenied "new firmware"
+    local uid
+    uid=$(k -n work get resourceclaim c8 -o jsonpath='{.metadata.uid}')
+    eventually 5 says ResourceClaim c8 ClaimDenied "claim c8 ($uid) for Pod p8 was denied: [frozen]"
+    node_tells() { says Node node-a ClaimDenied "$uid" || says Node node-b ClaimDenied "$uid"; }
+    eventually 5 node_tells
+    k delete ledgerpolicy default
+    eventually 60 scheduled p8
+}
+
 @test "one replica leads; when it goes the other one writes" {
     local first_pid second_log
     first_pid=$(cat "$BATS_FILE_TMPDIR/pid")

@@ -149,7 +149,7 @@ static void judge_body(void *state, enum review_path path, struct text body, str
                        struct out *out, struct judgement *ret_judgement) {
     struct serve *serve = state;
     review_judge(&serve->judge, path, body, arena, out, ret_judgement);
-    serve_operate_note(&serve->operate, ret_judgement);
+    serve_operate_note(&serve->operate, ret_judgement, arena);
     serve_audit_note(&serve->audit, ret_judgement, arena);
 }
 

@@ -6,6 +6,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "validators/registry/message.h"
+#include "validators/rules/claim_gate.h"
+
+#define CONSUMERS_TOLD 4u
 #define NAMESPACE_FILE KUBECONFIG_SERVICE_ACCOUNT "/namespace"
 
 // ---- metrics
@@ -123,14 +127,32 @@ bool serve_operate_start(struct serve_operate *operate, const struct serve_setti
            fault_set(fault, FAULT_LIMIT, "no room for the leader's metrics");
 }
 
-void serve_operate_note(struct serve_operate *operate, const struct judgement *judgement) {
+static bool is_reserved(const struct resource_claim *claim, struct text pod_uid) {
+    for (size_t i = 0; i < claim->reserved_for.count; i++)
+        if (text_equal(claim->reserved_for.items[i].uid, pod_uid)) return true;
+    return false;
+}
+
+void serve_operate_note(struct serve_operate *operate, struct judgement *judgement, struct arena *arena) {
     const struct review *review = &judgement->review;
     if (operate->operate == NULL || judgement->decision != DECISION_DENIED || review->dry_run ||
         review->object.kind != KIND_RESOURCE_CLAIM || !text_equal(review->subresource, TEXT("status")))
         return;
-    const struct consumer_reference_list *consumers = &review->object.claim.reserved_for;
-    for (size_t i = 0; i < consumers->count; i++)
-        operate_note_denial(operate->operate, consumers->items[i].uid);
+    const struct resource_claim *claim = &review->object.claim;
+    struct denied_write write = {
+        .namespace = review->namespace,
+        .claim = review->name,
+        .claim_uid = claim->metadata.uid,
+        .node = selector_node(claim->allocation.node_selector),
+        .note = message_for_scheduler(arena, &judgement->findings, SEVERITY_DENY),
+    };
+    size_t told = 0;
+    for (size_t i = 0; i < claim->reserved_for.count && told < CONSUMERS_TOLD; i++) {
+        write.pod_uid = claim->reserved_for.items[i].uid;
+        if (review->old_set && is_reserved(&review->old.claim, write.pod_uid)) continue;
+        told++;
+        operate_note_denial(operate->operate, &write);
+    }
 }
 
 void serve_operate_stop(struct serve_operate *operate) {

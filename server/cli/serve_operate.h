@@ -23,7 +23,7 @@ bool serve_operate_start(struct serve_operate *operate, const struct serve_setti
     __attribute__((warn_unused_result));
 void serve_operate_stop(struct serve_operate *operate);
 
-// What it does: notes what a review came to. Thread: any, while it runs.
-void serve_operate_note(struct serve_operate *operate, const struct judgement *judgement);
+// What it does: notes what a review came to. Sorts the findings. Thread: any, while it runs.
+void serve_operate_note(struct serve_operate *operate, struct judgement *judgement, struct arena *arena);
 
 #endif

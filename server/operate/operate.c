@@ -134,15 +134,18 @@ static void note_facts(struct operate *operate) {
     facts->leads = operate->led;
     facts->taints_served = operate->taint_prefix[0] != '\0';
     facts->taint_rule_count = json_object_size(operate->taints);
-    facts->events_dropped_count = operate->events.dropped_count;
-    facts->events_suppressed_count = operate->events.suppressed_count;
+    facts->events_dropped_count =
+        operate->events.dropped_count + operate->denied_events.dropped_count + operate->denied.dropped_count;
+    facts->events_suppressed_count =
+        operate->events.suppressed_count + operate->denied_events.suppressed_count;
     pthread_mutex_unlock(&operate->mutex);
 }
 
-void operate_note_denial(struct operate *operate, struct text pod_uid) {
+void operate_note_denial(struct operate *operate, const struct denied_write *write) {
     int64_t now_ms = feed_now_ms();
     pthread_mutex_lock(&operate->mutex);
-    denials_note(&operate->denials, pod_uid, now_ms);
+    denials_note(&operate->denials, write->pod_uid, now_ms);
+    denied_add(&operate->denied, write);
     pthread_mutex_unlock(&operate->mutex);
 }
 
@@ -168,6 +171,7 @@ static void tick(struct operate *operate) {
         operate_write_taints(operate);
         operate_write_nodes(operate);
     }
+    operate_tell_denials(operate);
     operate_write_events(operate);
     note_facts(operate);
 }
@@ -244,6 +248,7 @@ void operate_free(struct operate *operate) {
     writer_release(&operate->writer);
     pictures_release(&operate->pictures);
     event_queue_release(&operate->events);
+    event_queue_release(&operate->denied_events);
     policy_watch_release(&operate->watch);
     json_decref(operate->taints);
     free(operate);

@@ -10,6 +10,7 @@
 #include "server/feed/kubeconfig.h"
 #include "server/ledger/report.h"
 #include "server/ledger/store.h"
+#include "server/operate/denied.h"
 #include "server/operate/holds.h"
 #include "server/operate/write_kinds.h"
 
@@ -56,8 +57,9 @@ bool operate_new(struct operate_options *options, struct operate **ret_operate, 
 // Gives the Lease back and ends the thread. NULL is allowed.
 void operate_free(struct operate *operate);
 
-// What it does: notes that a claim write for a Pod was denied. Thread: any.
-void operate_note_denial(struct operate *operate, struct text pod_uid);
+// What it does: notes that a claim write for a Pod was denied; it becomes Events on Pod, claim and Node.
+// Thread: any.
+void operate_note_denial(struct operate *operate, const struct denied_write *write);
 
 // Thread: any.
 void operate_facts(struct operate *operate, struct operate_facts *ret_facts);

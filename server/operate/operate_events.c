@@ -24,14 +24,15 @@ static void log_event(const json_t *event) {
              LOG_STRING("note", text_in(event, "note")));
 }
 
-void operate_write_events(struct operate *operate) {
+// Some of one queue.
+static void write_some(struct operate *operate, struct event_queue *queue) {
     for (int i = 0; i < EVENTS_A_TICK; i++) {
-        const json_t *event = event_queue_first(&operate->events);
+        const json_t *event = event_queue_first(queue);
         char path[API_PATH_BYTES];
-        if (event == NULL || !operate_leads(operate)) return;
+        if (event == NULL || atomic_load_explicit(&operate->stopping, memory_order_relaxed)) return;
         if (!operate->has_server) {
             log_event(event);
-            event_queue_pop(&operate->events);
+            event_queue_pop(queue);
             continue;
         }
         if (!writer_is_ready(&operate->writer, WRITE_EVENT, feed_now_ms())) return;
@@ -41,6 +42,11 @@ void operate_write_events(struct operate *operate) {
         // What the server will never take is not tried again: no answer, throttling and its own errors are.
         bool again = code == 0 || code == 429 || code >= 500 || code == 401 || code == 403;
         if (again) return;
-        event_queue_pop(&operate->events);
+        event_queue_pop(queue);
     }
+}
+
+void operate_write_events(struct operate *operate) {
+    if (operate_leads(operate)) write_some(operate, &operate->events);
+    write_some(operate, &operate->denied_events);
 }

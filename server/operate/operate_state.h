@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "server/operate/denied.h"
 #include "server/operate/event_queue.h"
 #include "server/operate/leader.h"
 #include "server/operate/operate.h"
@@ -24,10 +25,11 @@ struct operate {
     struct leader leader;
     bool led; // at the last tick
     struct pictures pictures;
-    size_t cursor; // in pictures: who is looked at next
-    size_t rounds; // that are complete since this replica leads
-    bool changed;  // a node stands otherwise than before: plan taints now
-    struct event_queue events;
+    size_t cursor;                         // in pictures: who is looked at next
+    size_t rounds;                         // that are complete since this replica leads
+    bool changed;                          // a node stands otherwise than before: plan taints now
+    struct event_queue events;             // of the leader
+    struct event_queue denied_events;      // of this replica
     json_t *taints;                        // rules that there are; NULL: not listed
     char taint_prefix[TAINT_PREFIX_BYTES]; // of the API that serves them; "": not served, or not known
     bool taints_told;                      // the log says that they are not served
@@ -40,6 +42,7 @@ struct operate {
     void *audit_context;
     struct holds holds;
     struct denials denials;     // held with the mutex
+    struct denied denied;       // held with the mutex
     struct operate_facts facts; // of the last tick; held with the mutex
     pthread_t thread;
     bool thread_runs;
@@ -70,6 +73,11 @@ void operate_write_taints(struct operate *operate);
 void operate_look_at_pods(struct operate *operate);
 // What it does: Events about what was not merged.
 void operate_tell_rejections(struct operate *operate);
+
+// ---- operate_denied.c
+
+// What it does: makes Events of what this replica denied.
+void operate_tell_denials(struct operate *operate);
 
 // ---- operate_events.c
 

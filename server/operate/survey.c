@@ -194,6 +194,42 @@ bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_
     return question.fine;
 }
 
+// ---- who a denied write was for
+
+struct consumer_question {
+    const struct denied_write *write;
+    struct arena *arena;
+    struct survey_consumer consumer;
+    bool found;
+};
+
+static void ask_consumer(struct ledger *ledger, void *context) {
+    struct consumer_question *question = context;
+    const struct denied_write *write = question->write;
+    struct view view = ledger_view(ledger);
+    struct view_pod pod;
+    struct view_node node;
+    if (VIEW_ASK(&view, pod, write->pod_uid, question->arena, &pod) != VIEW_KNOWN || !pod.live ||
+        !text_equal(pod.namespace, write->namespace))
+        return;
+    for (size_t i = 0; i < pod.claim_count && !question->found; i++)
+        question->found = write->claim_uid.len > 0 && text_equal(pod.claims[i].uid, write->claim_uid) &&
+                          text_equal(pod.claims[i].name, write->claim);
+    if (!question->found) return;
+    struct text name = write->node.len > 0 ? write->node : pod.node;
+    bool known = name.len > 0 && VIEW_ASK(&view, node, name, &node) == VIEW_KNOWN;
+    question->consumer.pod = text_copy(question->arena, pod.name);
+    if (known) question->consumer.node = text_copy(question->arena, name);
+}
+
+bool survey_consumer(struct store *store, const struct denied_write *write, struct arena *arena,
+                     struct survey_consumer *ret_consumer) {
+    struct consumer_question question = {.write = write, .arena = arena};
+    store_with_ledger(store, ask_consumer, &question);
+    *ret_consumer = question.consumer;
+    return question.found && !arena->poisoned;
+}
+
 // ---- rejections
 
 static void ask_rejections(struct ledger *ledger, void *context) {

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "server/ledger/store.h"
+#include "server/operate/denied.h"
 #include "server/operate/node_status.h"
 #include "server/operate/pod_plan.h"
 
@@ -46,6 +47,18 @@ json_t *survey_policy_entries(struct store *store);
 // arena. Errors: false, memory.
 bool survey_pods(struct store *store, struct arena *arena, struct pod_plan *ret_plan)
     __attribute__((warn_unused_result));
+
+// The Pod that a claim write was for.
+struct survey_consumer {
+    struct text pod; // its name
+    struct text
+        node; // that the write names, or that the Pod is on or nominated for; empty: not one that is known
+};
+
+// What it does: finds that Pod, where it uses the claim of that UID. Owner: the arena. False: the ledger has
+// no such Pod, or it has another claim under that name.
+bool survey_consumer(struct store *store, const struct denied_write *write, struct arena *arena,
+                     struct survey_consumer *ret_consumer) __attribute__((warn_unused_result));
 
 // What it does: what was not merged, newest last: {rule, namespace, name, uid, driver, pool, device,
 // otherUID, count}. Owner: the caller. Errors: NULL, memory.

@@ -252,3 +252,42 @@ Test(survey, a_namesake_of_another_driver_is_faulty_on_36_unless_policy_says_oth
     cr_expect_eq(json_array_size(found.faulty), 0u);
     survey_node_release(&found);
 }
+
+// ---- who a denied write was for
+
+static const struct denied_write denied_write = {.namespace = TEXT_INIT("work"),
+                                                 .claim = TEXT_INIT("c"),
+                                                 .claim_uid = TEXT_INIT("claim-uid"),
+                                                 .pod_uid = TEXT_INIT("pod-uid"),
+                                                 .node = TEXT_INIT("node-b")};
+
+Test(survey, the_pod_of_a_denied_write_is_found_by_what_the_ledger_has) {
+    struct survey_consumer consumer;
+    cr_assert(survey_consumer(rig.store, &denied_write, &arena, &consumer));
+    cr_expect(text_equal(consumer.pod, TEXT("p")));
+    cr_expect(text_equal(consumer.node, TEXT("node-b")));
+    struct denied_write write = denied_write;
+    write.node = TEXT("node-z");
+    cr_assert(survey_consumer(rig.store, &write, &arena, &consumer));
+    cr_expect(text_equal(consumer.node, TEXT("")), "a node that is not known is not told of");
+}
+
+// Whoever reaches the port may send a review: what does not fit the ledger leads to no Event.
+Test(survey, a_forged_write_has_no_pod) {
+    struct survey_consumer consumer;
+    struct denied_write write = denied_write;
+    write.pod_uid = TEXT("another-pod");
+    cr_expect_not(survey_consumer(rig.store, &write, &arena, &consumer));
+    write = denied_write;
+    write.claim_uid = TEXT("another-claim");
+    cr_expect_not(survey_consumer(rig.store, &write, &arena, &consumer));
+    write = denied_write;
+    write.claim = TEXT("d");
+    cr_expect_not(survey_consumer(rig.store, &write, &arena, &consumer));
+    write = denied_write;
+    write.namespace = TEXT("elsewhere");
+    cr_expect_not(survey_consumer(rig.store, &write, &arena, &consumer));
+    write = denied_write;
+    write.claim_uid = (struct text){NULL, 0};
+    cr_expect_not(survey_consumer(rig.store, &write, &arena, &consumer));
+}
