@@ -34,6 +34,7 @@ struct view ledger_view(const struct ledger *ledger) {
         .freeze = answer_freeze,
         .standing = answer_standing,
         .best_node = answer_best_node,
+        .worst_node = answer_worst_node,
         .pod = answer_pod,
         .pod_has_claim = answer_pod_has_claim,
         .consumers = answer_consumers,

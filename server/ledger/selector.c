@@ -29,8 +29,9 @@ void selector_free(struct name_table *names, struct selector *selector) {
     heap_free(heap, selector, sizeof *selector);
 }
 
-static bool copy_requirement(struct name_table *names, const struct node_selector_requirement *source,
-                             bool field, struct selector_requirement *requirement, bool *never) {
+// What is not understood makes the whole term match nothing.
+static void read_operator(const struct node_selector_requirement *source, bool field,
+                          struct selector_requirement *requirement, bool *never) {
     size_t means = 0;
     while (means < OPERATOR_COUNT && !text_equal(source->operator, operator_names[means])) means++;
     int64_t number;
@@ -40,6 +41,11 @@ static bool copy_requirement(struct name_table *names, const struct node_selecto
         *never = true;
     requirement->field = field;
     requirement->means = (uint8_t)means;
+}
+
+static bool copy_requirement(struct name_table *names, const struct node_selector_requirement *source,
+                             bool field, struct selector_requirement *requirement, bool *never) {
+    read_operator(source, field, requirement, never);
     requirement->key = name_take(names, source->key);
     if (requirement->key == NULL) return false;
     if (source->values.count == 0) return true;
@@ -86,6 +92,59 @@ struct selector *selector_new(struct name_table *names, const struct node_select
     selector_free(names, selector);
     return NULL;
 }
+
+// ---- for a moment
+
+// A text that no name holds is a name of its own, which is no other's.
+static const struct name *name_for_now(const struct name_table *names, struct text text,
+                                       struct arena *arena) {
+    const struct name *known = name_find(names, text);
+    struct name *fresh = known != NULL ? NULL : arena_zalloc(arena, 1, sizeof *fresh);
+    if (fresh != NULL) fresh->text = text;
+    return known != NULL ? known : fresh;
+}
+
+static bool note_requirement(const struct name_table *names, const struct node_selector_requirement *source,
+                             bool field, struct arena *arena, struct selector_requirement *requirement,
+                             bool *never) {
+    read_operator(source, field, requirement, never);
+    requirement->key = name_for_now(names, source->key, arena);
+    requirement->values = arena_zalloc(arena, source->values.count + 1, sizeof *requirement->values);
+    if (requirement->key == NULL || requirement->values == NULL) return false;
+    for (size_t i = 0; i < source->values.count; i++) {
+        requirement->values[i] = name_for_now(names, source->values.items[i], arena);
+        if (requirement->values[i] == NULL) return false;
+    }
+    requirement->value_count = source->values.count;
+    return true;
+}
+
+const struct selector *selector_in_arena(const struct name_table *names, const struct node_selector *source,
+                                         struct arena *arena) {
+    struct selector *selector = arena_zalloc(arena, 1, sizeof *selector);
+    if (selector == NULL) return NULL;
+    selector->terms = arena_zalloc(arena, source->terms.count + 1, sizeof *selector->terms);
+    if (selector->terms == NULL) return NULL;
+    for (size_t i = 0; i < source->terms.count; i++) {
+        const struct node_selector_term *term = &source->terms.items[i];
+        struct selector_term *copy = &selector->terms[selector->term_count++];
+        size_t labels = term->match_expressions.count;
+        copy->requirement_count = labels + term->match_fields.count;
+        copy->never = copy->requirement_count == 0;
+        copy->requirements = arena_zalloc(arena, copy->requirement_count + 1, sizeof *copy->requirements);
+        if (copy->requirements == NULL) return NULL;
+        for (size_t k = 0; k < copy->requirement_count; k++) {
+            const struct node_selector_requirement *requirement =
+                k < labels ? &term->match_expressions.items[k] : &term->match_fields.items[k - labels];
+            if (!note_requirement(names, requirement, k >= labels, arena, &copy->requirements[k],
+                                  &copy->never))
+                return NULL;
+        }
+    }
+    return selector;
+}
+
+// ---- matching
 
 static const struct name *label_of(const struct node_entry *node, const struct name *key) {
     size_t low = 0;

@@ -4,6 +4,7 @@
 #define DRAWBRIDGE_LEDGER_SELECTOR_H
 
 #include "server/ledger/names.h"
+#include "validators/core/arena.h"
 #include "validators/model/meta.h"
 
 struct node_entry;
@@ -30,6 +31,11 @@ struct selector *selector_new(struct name_table *names, const struct node_select
     __attribute__((warn_unused_result));
 // NULL is allowed.
 void selector_free(struct name_table *names, struct selector *selector);
+
+// What it does: the same for a moment, in an arena. Texts that no name holds match no node. Errors: NULL, the
+// arena.
+const struct selector *selector_in_arena(const struct name_table *names, const struct node_selector *source,
+                                         struct arena *arena) __attribute__((warn_unused_result));
 
 // What it does: true when one of the terms matches. What upstream cannot parse matches nothing.
 // Source: k8s.io/component-helpers v0.36.3 scheduling/corev1/nodeaffinity/nodeaffinity.go.

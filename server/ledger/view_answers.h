@@ -39,14 +39,19 @@ enum view_answer answer_device_class(const void *state, struct text name, struct
 enum view_answer answer_namespace_is_canary(const void *state, struct text name, bool *ret_canary);
 enum view_answer answer_freeze(const void *state, struct text namespace, struct text driver, struct text node,
                                struct arena *arena, struct view_freeze *ret_freeze);
-enum view_answer answer_standing(const void *state, struct text node, struct text driver, struct arena *arena,
-                                 struct view_standing *ret_standing);
-enum view_answer answer_best_node(const void *state, const struct text_list *drivers, struct arena *arena,
-                                  struct view_standing *ret_standing);
 enum view_answer answer_node(const void *state, struct text name, struct view_node *ret_node);
 const struct ledger_policy *answer_policy(const void *state);
 enum view_answer answer_namespace_matches(const void *state, struct text name,
                                           const struct label_selector *selector, bool *ret_matches);
+
+// view_standing.c
+enum view_answer answer_standing(const void *state, struct text node, struct text driver, struct arena *arena,
+                                 struct view_standing *ret_standing);
+enum view_answer answer_best_node(const void *state, const struct text_list *drivers, struct arena *arena,
+                                  struct view_standing *ret_standing);
+enum view_answer answer_worst_node(const void *state, const struct node_selector *selector,
+                                   struct text driver, struct arena *arena, struct text *ret_node,
+                                   struct view_standing *ret_standing);
 
 // view_accounts.c
 enum view_answer answer_shortages(const void *state, const struct resource_claim *claim, struct text pod_uid,

@@ -210,6 +210,11 @@ struct view_table {
     // As standing, of the best node that has all of these drivers. VIEW_NOT_FOUND: there is no such node.
     enum view_answer (*best_node)(const void *state, const struct text_list *drivers, struct arena *arena,
                                   struct view_standing *ret_standing);
+    // As standing, of the worst node that a selector matches, where Pods may go and the driver has mappings
+    // of its own. VIEW_NOT_FOUND: there is no such node.
+    enum view_answer (*worst_node)(const void *state, const struct node_selector *selector,
+                                   struct text driver, struct arena *arena, struct text *ret_node,
+                                   struct view_standing *ret_standing);
     enum view_answer (*pod)(const void *state, struct text uid, struct arena *arena,
                             struct view_pod *ret_pod);
     // Whether another claim than this one is, or is about to be, reserved for a Pod.
