@@ -305,6 +305,28 @@ YAML
     eventually 60 scheduled p8
 }
 
+@test "audit of the running cluster: what would have been denied, drivers, classes, nodes, gates" {
+    k create namespace shop
+    # Nobody is asked about what is made while the webhook is away.
+    k get validatingwebhookconfiguration -o yaml >"$BATS_TEST_TMPDIR/webhook"
+    k delete validatingwebhookconfiguration --all
+    claim cart shop | k create -f -
+    k create -f "$BATS_TEST_TMPDIR/webhook"
+    run -1 "$DRAWBRIDGE" audit
+    expect_in "$output" "Judged as Kubernetes $(minor), the API server says v$(minor)." "DeviceTaintRules: served" \
+        "DRANodeAllocatableResources on" "$DRIVER" "6 of 6 devices have mappings, in 2 slices on 2 nodes" \
+        "numa-cpus  gated      driver $DRIVER" "node-a  ready, Fresh" "node-b  ready, Fresh" \
+        "ResourceClaim shop/cart would be denied" "[canary-scope]" "roles and bindings that Kubernetes itself brings"
+    expect_not_in "$output" "system:"
+    run -1 "$DRAWBRIDGE" audit -o json
+    expect_equal "$(jq -c '[.objects[] | select(.denied) | [.kind, .namespace, .name, .findings[0].rule]]' <<<"$output")" \
+        '[["ResourceClaim","shop","cart","canary-scope"]]'
+    expect_equal "$(jq -c '[.featureGates.DRANodeAllocatableResources, .taintRulesServed, (.nodes | map(.ready))]' <<<"$output")" '[true,true,[true,true]]'
+    k delete namespace shop --wait=false
+    k -n shop delete resourceclaim --all
+    run -0 "$DRAWBRIDGE" audit
+}
+
 @test "one replica leads; when it goes the other one writes" {
     local first_pid second_log
     first_pid=$(cat "$BATS_FILE_TMPDIR/pid")

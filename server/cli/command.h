@@ -30,6 +30,7 @@ void command_table_use(const struct command *rows, size_t count);
 const struct command *command_table(size_t *ret_count);
 
 // The commands of this program, one per cmd_<name>.c.
+int cmd_audit(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/cli/cluster_config.h"
 #include "server/cli/command.h"
 #include "server/cli/options.h"
 #include "server/operate/policy_file.h"
@@ -66,32 +67,10 @@ static void local_user(char ret_user[POLICY_USER_BYTES]) {
 
 // ---- at an API server
 
-// --kubeconfig, $KUBECONFIG, ~/.kube/config, the Pod's own service account: the first that is there.
-static bool load_config(const struct options *options, struct kubeconfig *ret_config, struct fault *fault) {
-    const char *context = options_text(options, OPTION_CONTEXT);
-    const char *path = options_text(options, OPTION_KUBECONFIG);
-    const char *variable = getenv("KUBECONFIG");
-    const char *home = getenv("HOME");
-    char buffer[PATH_MAX];
-    if (path[0] == '\0' && variable != NULL && variable[0] != '\0') {
-        if (strchr(variable, ':') != NULL)
-            return fault_set(fault, FAULT_USAGE,
-                             "KUBECONFIG names several files; name one with --kubeconfig");
-        path = variable;
-    }
-    if (path[0] == '\0' && home != NULL &&
-        snprintf(buffer, sizeof buffer, "%s/.kube/config", home) < (int)sizeof buffer &&
-        access(buffer, R_OK) == 0)
-        path = buffer;
-    if (path[0] != '\0') return kubeconfig_load(path, context, ret_config, fault);
-    return kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT"),
-                                 KUBECONFIG_SERVICE_ACCOUNT, ret_config, fault);
-}
-
 static bool change_at_server(struct policy_run *run, struct fault *fault) {
     struct kubeconfig config;
     struct api api;
-    if (!load_config(&run->options, &config, fault)) return false;
+    if (!cluster_config_load(&run->options, &config, fault)) return false;
     if (!api_init(&api, &config, options_int(&run->options, OPTION_REQUEST_TIMEOUT), fault)) {
         api_release(&api);
         return false;
