@@ -45,92 +45,6 @@ static void decode_consumptions(struct json_reader *reader, struct device_counte
     }
 }
 
-static void decode_int64_list(struct json_reader *reader, struct int64_list *list) {
-    if (json_null(reader)) return;
-    list->set = true;
-    struct json_iterator iterator = {0};
-    while (json_element(reader, &iterator)) {
-        int64_t *item = JSON_APPEND(reader, list);
-        if (item == NULL) return;
-        json_int64(reader, item);
-    }
-}
-
-static void decode_bool_list(struct json_reader *reader, struct bool_list *list) {
-    if (json_null(reader)) return;
-    list->set = true;
-    struct json_iterator iterator = {0};
-    while (json_element(reader, &iterator)) {
-        bool *item = JSON_APPEND(reader, list);
-        if (item == NULL) return;
-        json_bool(reader, item);
-    }
-}
-
-enum {
-    ATTRIBUTE_INT,
-    ATTRIBUTE_BOOL,
-    ATTRIBUTE_STRING,
-    ATTRIBUTE_VERSION,
-    ATTRIBUTE_INTS,
-    ATTRIBUTE_BOOLS,
-    ATTRIBUTE_STRINGS,
-    ATTRIBUTE_VERSIONS,
-};
-static const struct json_name attribute_names[] = {
-    [ATTRIBUTE_INT] = JSON_NAME("int"),         [ATTRIBUTE_BOOL] = JSON_NAME("bool"),
-    [ATTRIBUTE_STRING] = JSON_NAME("string"),   [ATTRIBUTE_VERSION] = JSON_NAME("version"),
-    [ATTRIBUTE_INTS] = JSON_NAME("ints"),       [ATTRIBUTE_BOOLS] = JSON_NAME("bools"),
-    [ATTRIBUTE_STRINGS] = JSON_NAME("strings"), [ATTRIBUTE_VERSIONS] = JSON_NAME("versions"),
-};
-static const struct json_fields ATTRIBUTE = JSON_FIELDS(attribute_names);
-
-static void decode_attribute(struct json_reader *reader, struct device_attribute *attribute) {
-    uint64_t seen = JSON_BEGIN;
-    unsigned field;
-    while (json_field(reader, &ATTRIBUTE, &seen, &field)) switch (field) {
-        case ATTRIBUTE_INT: decode_opt_int64(reader, &attribute->int_value); break;
-        case ATTRIBUTE_BOOL: decode_opt_bool(reader, &attribute->bool_value); break;
-        case ATTRIBUTE_STRING: decode_opt_text(reader, &attribute->string_value); break;
-        case ATTRIBUTE_VERSION: decode_opt_text(reader, &attribute->version_value); break;
-        case ATTRIBUTE_INTS: decode_int64_list(reader, &attribute->int_values); break;
-        case ATTRIBUTE_BOOLS: decode_bool_list(reader, &attribute->bool_values); break;
-        case ATTRIBUTE_STRINGS: decode_text_list(reader, &attribute->string_values); break;
-        case ATTRIBUTE_VERSIONS: decode_text_list(reader, &attribute->version_values); break;
-        }
-}
-
-// What was written from `begin` up to here, when nothing was noted in it and it is an object.
-static struct text clean_object(const struct json_reader *reader, const char *begin, size_t noted_before) {
-    const char *end = json_place(reader);
-    bool clean = begin < end && *begin == '{' && json_noted(reader) == noted_before;
-    return clean ? (struct text){begin, (size_t)(end - begin)} : (struct text){NULL, 0};
-}
-
-// before: the attributes of the device before, or NULL. Of what is written alike, one reading is enough.
-static void decode_attributes(struct json_reader *reader, const struct device_attribute_map *before,
-                              struct device_attribute_map *map) {
-    struct json_iterator iterator = {0};
-    struct text key;
-    while (json_member(reader, &iterator, &key)) {
-        size_t at = map->count;
-        struct device_attribute *attribute = JSON_APPEND(reader, map);
-        if (attribute == NULL) return;
-        const struct device_attribute *like =
-            before != NULL && at < before->count ? &before->items[at] : NULL;
-        if (like != NULL && text_equal(key, like->key) && json_skip_same(reader, like->written)) {
-            *attribute = *like;
-            attribute->like_before = true;
-            continue;
-        }
-        const char *begin = json_place(reader);
-        size_t noted = json_noted(reader);
-        attribute->key = key;
-        decode_attribute(reader, attribute);
-        attribute->written = clean_object(reader, begin, noted);
-    }
-}
-
 enum { RANGE_MIN, RANGE_MAX, RANGE_STEP };
 static const struct json_name range_names[] = {
     [RANGE_MIN] = JSON_NAME("min"),
@@ -266,6 +180,7 @@ static const struct json_name device_names[] = {
     [DEVICE_RESOURCES_37] = JSON_NAME_WHEN("nodeAllocatableResources", WHEN_MINOR_37),
 };
 static const struct json_fields DEVICE = JSON_FIELDS(device_names);
+#define NAME_AND_ATTRIBUTES ((uint64_t)1 << DEVICE_NAME | (uint64_t)1 << DEVICE_ATTRIBUTES)
 // v1beta1: the same fields without the name, one level down.
 static const struct json_fields BASIC = {device_names + 1, sizeof device_names / sizeof device_names[0] - 1};
 
@@ -316,6 +231,7 @@ struct common_parts {
     struct text capacity;
     struct text mappings;
     struct text resources;
+    struct text rest; // what came behind its name and its attributes, with the bracket
 };
 
 static bool share_part(struct json_reader *reader, unsigned field, const struct common_parts *common,
@@ -336,6 +252,17 @@ static bool share_part(struct json_reader *reader, unsigned field, const struct 
         return true;
     default: return false;
     }
+}
+
+// Behind its name and its attributes a device mostly goes on as the one before, to its end.
+static bool share_rest(struct json_reader *reader, const struct common_parts *common, struct device *device) {
+    if (!json_skip_same_rest(reader, common->rest)) return false;
+    struct device shared = *common->before;
+    shared.name = device->name;
+    shared.attributes = device->attributes;
+    shared.rest_before = true;
+    *device = shared;
+    return true;
 }
 
 static void keep_part(unsigned field, struct text written, struct common_parts *common) {
@@ -363,6 +290,8 @@ static void decode_device(struct json_reader *reader, struct common_parts *commo
     struct common_parts kept = {.before = device};
     const char *begin = json_place(reader);
     size_t noted_before = json_noted(reader);
+    const char *rest = NULL;
+    size_t noted_before_rest = 0;
     uint64_t seen = JSON_BEGIN;
     unsigned field;
     while (json_field(reader, &DEVICE, &seen, &field)) {
@@ -370,9 +299,19 @@ static void decode_device(struct json_reader *reader, struct common_parts *commo
         size_t noted = json_noted(reader);
         if (!share_part(reader, field, common, device))
             decode_device_part(reader, field, common->before, device);
-        keep_part(field, clean_object(reader, part_begin, noted), &kept);
+        keep_part(field, decode_clean_object(reader, part_begin, noted), &kept);
+        if (field != DEVICE_ATTRIBUTES || seen != NAME_AND_ATTRIBUTES) continue;
+        rest = json_place(reader);
+        noted_before_rest = json_noted(reader);
+        if (!share_rest(reader, common, device)) continue;
+        kept = *common;
+        kept.before = device;
+        break;
     }
-    device->written = clean_object(reader, begin, noted_before);
+    const char *end = json_place(reader);
+    device->written = decode_clean_object(reader, begin, noted_before);
+    bool clean_rest = rest != NULL && rest < end && json_noted(reader) == noted_before_rest;
+    kept.rest = clean_rest ? (struct text){rest, (size_t)(end - rest)} : (struct text){NULL, 0};
     *common = kept;
 }
 
@@ -382,6 +321,10 @@ static bool share_device(struct json_reader *reader, const struct device_list *l
     if (like == NULL || position >= like->count) return false;
     if (!json_skip_same(reader, like->items[position].written)) return false;
     *device = like->items[position];
+    // Before it may stand another device than there.
+    device->attributes.like_before = 0;
+    device->attributes.key_before = 0;
+    device->rest_before = false;
     *common = (struct common_parts){.before = device};
     return true;
 }

@@ -68,3 +68,9 @@ bool decode_skip_foreign(struct json_reader *reader) {
     json_skip(reader);
     return true;
 }
+
+struct text decode_clean_object(const struct json_reader *reader, const char *begin, size_t noted_before) {
+    const char *end = json_place(reader);
+    bool clean = begin < end && *begin == '{' && json_noted(reader) == noted_before;
+    return clean ? (struct text){begin, (size_t)(end - begin)} : (struct text){NULL, 0};
+}

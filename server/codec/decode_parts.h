@@ -21,6 +21,9 @@ void decode_time(struct json_reader *reader, struct text *ret);
 // What it does: true when the field at hand does not exist in this minor or version; its value was then
 // passed over.
 bool decode_skip_foreign(struct json_reader *reader);
+// What was written from `begin` up to here; empty unless it is an object in which nothing was noted, when
+// noted_before is what json_noted told at its beginning.
+struct text decode_clean_object(const struct json_reader *reader, const char *begin, size_t noted_before);
 
 // decode_time.c
 // What it does: true when Go's time.Parse(time.RFC3339, …) would take it.
@@ -39,6 +42,11 @@ const struct node_selector *decode_node_selector(struct json_reader *reader);
 // places; or NULL.
 void decode_devices(struct json_reader *reader, const struct device_list *like, struct device_list *ret);
 void decode_counter_map(struct json_reader *reader, struct counter_map *ret);
+
+// decode_device_attributes.c
+// before: the attributes of the device before, or NULL.
+void decode_attributes(struct json_reader *reader, const struct device_attribute_map *before,
+                       struct device_attribute_map *map);
 
 // decode_node_allocatable.c
 void decode_mappings_v136(struct json_reader *reader, struct node_allocatable_map *ret);

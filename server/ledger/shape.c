@@ -94,8 +94,8 @@ static bool may_name_numa(struct text key) {
 static bool first_node(const struct device_attribute *attribute, int64_t *ret_node) {
     if (attribute->int_value.set)
         *ret_node = attribute->int_value.value;
-    else if (attribute->int_values.count > 0)
-        *ret_node = attribute->int_values.items[0];
+    else if (attribute_lists(attribute)->ints.count > 0)
+        *ret_node = attribute->lists->ints.items[0];
     else
         return false;
     return may_name_numa(attribute->key);

@@ -124,7 +124,7 @@ static char *grow_block(struct arena *arena, char *block, size_t used_bytes, siz
     return grown;
 }
 
-void *arena_append(struct arena *arena, void *items, size_t *count, size_t item_bytes) {
+void *arena_append_growing(struct arena *arena, void *items, size_t *count, size_t item_bytes) {
     char *block;
     memcpy(&block, items, sizeof block);
     size_t used = *count;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct arena_chunk;
 
@@ -38,10 +39,22 @@ void *arena_alloc(struct arena *arena, size_t size_bytes);
 // overflows.
 void *arena_zalloc(struct arena *arena, size_t count, size_t size_bytes);
 
+// What it does: as arena_append, where the list may have to grow.
+void *arena_append_growing(struct arena *arena, void *items, size_t *count, size_t item_bytes);
+
 // What it does: makes room for one more item in a list that grows inside the arena (capacity doubles, the old
 // block stays until the arena ends). Returns the new, zeroed item, or NULL when the arena is poisoned; then
 // the list is unchanged. Use through LIST_APPEND.
-void *arena_append(struct arena *arena, void *items, size_t *count, size_t item_bytes);
+static inline void *arena_append(struct arena *arena, void *items, size_t *count, size_t item_bytes) {
+    size_t used = *count;
+    // Capacities are powers of two, so a list can only be full where its count is one.
+    if ((used & (used - 1)) == 0 || arena->poisoned)
+        return arena_append_growing(arena, items, count, item_bytes);
+    char *block;
+    memcpy(&block, items, sizeof block);
+    *count = used + 1;
+    return memset(block + used * item_bytes, 0, item_bytes);
+}
 
 // A list is any struct with `T *items; size_t count; …`. The capacity is derived from the count, so the list
 // must only ever grow through this macro.

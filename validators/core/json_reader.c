@@ -146,6 +146,13 @@ bool json_skip_same(struct json_reader *reader, struct text same) {
     return true;
 }
 
+bool json_skip_same_rest(struct json_reader *reader, struct text rest) {
+    if (!json_skip_same(reader, rest)) return false;
+    reader->depth--;
+    reader->top--;
+    return true;
+}
+
 bool json_raw(struct json_reader *reader, struct text *ret_raw) {
     const char *begin = reader->at;
     json_skip(reader);
@@ -189,10 +196,8 @@ struct finding *json_note(struct json_reader *reader, enum finding_type type, st
     return finding_add(reader->findings, type, path, value, detail);
 }
 
-void *json_append(struct json_reader *reader, void *items, size_t *count, size_t item_bytes) {
-    void *item = arena_append(reader->arena, items, count, item_bytes);
-    if (item == NULL) fail_at(reader, JSON_MEMORY, reader->at);
-    return item;
+void json_out_of_memory(struct json_reader *reader) {
+    fail_at(reader, JSON_MEMORY, reader->at);
 }
 
 void *json_new(struct json_reader *reader, size_t size_bytes) {
@@ -494,21 +499,20 @@ RARE static bool remember_last_key(struct json_reader *reader, const struct json
     return true;
 }
 
-// Remembers a key of the innermost map. False with *ret_repeated when it was there before. Go writes maps
-// sorted, so the usual key goes to the end after one comparison; others are inserted by binary search.
-static bool remember_key(struct json_reader *reader, struct json_iterator *iterator, struct text key,
-                         bool *ret_repeated) {
+// Puts a key into its place in the order, by binary search. False with *ret_repeated when it was there
+// before.
+__attribute__((noinline)) static bool insert_key(struct json_reader *reader, struct json_iterator *iterator,
+                                                 struct text key, bool *ret_repeated) {
     struct json_keys *keys = &reader->keys;
     size_t count = iterator->count;
-    *ret_repeated = false;
     if (count >= JSON_KEYS_LIMIT) return remember_last_key(reader, iterator, key, ret_repeated);
     if (keys->count == keys->capacity && !grow_keys(reader)) return false;
     const struct text *items = keys->items + iterator->base;
     uint16_t *order = keys->order + iterator->base;
     size_t low = 0;
     size_t high = count;
-    size_t probe = count == 0 ? 0 : count - 1;
     while (low < high) {
+        size_t probe = low + (high - low) / 2;
         int side = key_order(key, items[order[probe]]);
         if (side == 0) {
             *ret_repeated = true;
@@ -518,10 +522,27 @@ static bool remember_key(struct json_reader *reader, struct json_iterator *itera
             low = probe + 1;
         else
             high = probe;
-        probe = low + (high - low) / 2;
     }
     if (low < count) memmove(order + low + 1, order + low, (count - low) * sizeof *order);
     order[low] = (uint16_t)count;
+    keys->items[keys->count++] = key;
+    return true;
+}
+
+// Remembers a key of the innermost map. False with *ret_repeated when it was there before. Go writes maps
+// sorted, so the usual key goes to the end after one comparison.
+static inline bool remember_key(struct json_reader *reader, struct json_iterator *iterator, struct text key,
+                                bool *ret_repeated) {
+    struct json_keys *keys = &reader->keys;
+    size_t count = iterator->count;
+    *ret_repeated = false;
+    if (count >= JSON_KEYS_LIMIT || keys->count == keys->capacity)
+        return insert_key(reader, iterator, key, ret_repeated);
+    const struct text *items = keys->items + iterator->base;
+    uint16_t *order = keys->order + iterator->base;
+    if (count > 0 && key_order(key, items[order[count - 1]]) <= 0)
+        return insert_key(reader, iterator, key, ret_repeated);
+    order[count] = (uint16_t)count;
     keys->items[keys->count++] = key;
     return true;
 }
@@ -566,6 +587,63 @@ bool json_member(struct json_reader *reader, struct json_iterator *iterator, str
     }
 }
 
+// Whether the input goes on so, and further.
+static inline bool goes_on(const struct json_reader *reader, const char *at, struct text text) {
+    return (size_t)(reader->end - at) > text.len && same_bytes(at, text.ptr, text.len);
+}
+
+enum json_likeness json_member_like(struct json_reader *reader, struct json_iterator *iterator,
+                                    struct text key, struct text value, struct text *ret_key) {
+    // One view of both: a key that was unescaped, or blanks between them, make that impossible.
+    if (value.len == 0 || value.ptr != key.ptr + key.len + 2) return JSON_UNLIKE;
+    struct text written = {key.ptr - 1, key.len + 3};
+    char before = iterator->open ? ',' : '{';
+    if (next_byte(reader) != before || !goes_on(reader, reader->at + 1, written)) return JSON_UNLIKE;
+    if (!iterator->open && !open_map(reader, iterator)) return JSON_UNLIKE;
+    const char *quote = before == ',' ? reader->at + 1 : reader->at;
+    struct text here = {quote + 1, key.len};
+    bool repeated;
+    if (!remember_key(reader, iterator, here, &repeated)) return JSON_UNLIKE;
+    reader->top->name = here.ptr;
+    reader->top->len = (uint32_t)here.len;
+    reader->at = quote + written.len;
+    iterator->count++;
+    *ret_key = here;
+    if (json_skip_same(reader, value)) return JSON_LIKE_ALL;
+    skip_blanks(reader);
+    return JSON_LIKE_KEY;
+}
+
+bool json_single_text(struct json_reader *reader, struct text head, struct text *ret_text) {
+    if (!goes_on(reader, reader->at, head)) return false;
+    const char *begin = reader->at + head.len;
+    const char *close = json_scan_plain(begin, reader->end);
+    if (reader->end - close < 2 || close[0] != '"' || close[1] != '}') return false;
+    *ret_text = (struct text){begin, (size_t)(close - begin)};
+    reader->at = close + 2;
+    return true;
+}
+
+// Reads digits that always fit and do not begin with zero, or one zero; stops at the first other byte.
+static inline const char *read_plain_digits(const char *at, const char *end, int64_t *ret_value) {
+    const char *begin = at;
+    int64_t plain = 0;
+    while (at < end && *at >= '0' && *at <= '9' && at - begin < PLAIN_DIGITS)
+        plain = plain * 10 + (*at++ - '0');
+    *ret_value = plain;
+    return at == begin || (*begin == '0' && at - begin > 1) ? NULL : at;
+}
+
+bool json_single_int64(struct json_reader *reader, struct text head, int64_t *ret_value) {
+    if (!goes_on(reader, reader->at, head)) return false;
+    int64_t value;
+    const char *at = read_plain_digits(reader->at + head.len, reader->end, &value);
+    if (at == NULL || at >= reader->end || *at != '}') return false;
+    *ret_value = value;
+    reader->at = at + 1;
+    return true;
+}
+
 bool json_text(struct json_reader *reader, struct text *ret_text) {
     if (next_byte(reader) == '"') return read_string(reader, ret_text);
     return !json_null(reader) && refuse_value(reader, "string");
@@ -583,13 +661,10 @@ bool json_bool(struct json_reader *reader, bool *ret_bool) {
 static bool read_integer(struct json_reader *reader, int64_t low, int64_t high, const char *type,
                          int64_t *ret_value) {
     if (json_peek(reader) != JSON_NUMBER) return !json_null(reader) && refuse_value(reader, type);
-    const char *at = reader->at;
-    // One digit, or few that do not begin with zero, and nothing of a fraction behind them.
-    int64_t plain = 0;
-    while (at < reader->end && *at >= '0' && *at <= '9' && at - reader->at < PLAIN_DIGITS)
-        plain = plain * 10 + (*at++ - '0');
-    if (at < reader->end && (*at == ',' || *at == '}') && (*reader->at != '0' || at - reader->at == 1) &&
-        plain >= low && plain <= high) {
+    int64_t plain;
+    const char *at = read_plain_digits(reader->at, reader->end, &plain);
+    // Nothing of a fraction behind them.
+    if (at != NULL && at < reader->end && (*at == ',' || *at == '}') && plain >= low && plain <= high) {
         reader->at = at;
         *ret_value = plain;
         return true;

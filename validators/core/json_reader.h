@@ -149,6 +149,20 @@ bool json_element(struct json_reader *reader, struct json_iterator *iterator);
 // What it does: moves to the next member of a map and gives its key. Duplicate keys: as typed objects.
 bool json_member(struct json_reader *reader, struct json_iterator *iterator, struct text *ret_key);
 
+// What it does: moves to the next member of a map when it is written like an earlier one of this input, whose
+// key and value these are; the value as json_skip_same takes it. LIKE_KEY: the value differs and is to be
+// read now. LIKE_ALL: it was passed over. UNLIKE: nothing was read, json_member tells what is next. Only
+// where the map is written without blanks.
+enum json_likeness { JSON_UNLIKE, JSON_LIKE_KEY, JSON_LIKE_ALL };
+enum json_likeness json_member_like(struct json_reader *reader, struct json_iterator *iterator,
+                                    struct text key, struct text value, struct text *ret_key);
+
+// What they do: read an object that has one field and is written without blanks and escapes: `head`, which
+// ends where the value begins (behind its quote), then the value and the bracket. False otherwise, and then
+// nothing was read: json_field reads every spelling.
+bool json_single_text(struct json_reader *reader, struct text head, struct text *ret_text);
+bool json_single_int64(struct json_reader *reader, struct text head, int64_t *ret_value);
+
 // What they do: read one value. null leaves the target untouched; a wrong type is a finding and leaves it
 // untouched. All return true when a value was stored. Integers as Go: no fraction, no exponent, within the
 // type. Quantities as Go: a string or a number, blanks around it are cut, escapes in it are not undone.
@@ -165,9 +179,16 @@ bool json_raw(struct json_reader *reader, struct text *ret_raw);
 // What it does: passes over the next value; it must be well-formed.
 void json_skip(struct json_reader *reader);
 
+// Ends the reading because there was no memory.
+void json_out_of_memory(struct json_reader *reader);
+
 // What it does: arena_append for decoders. Errors: NULL ends the reading, so that no loop goes on without
 // memory. Use through JSON_APPEND, with lists as LIST_APPEND takes them.
-void *json_append(struct json_reader *reader, void *items, size_t *count, size_t item_bytes);
+static inline void *json_append(struct json_reader *reader, void *items, size_t *count, size_t item_bytes) {
+    void *item = arena_append(reader->arena, items, count, item_bytes);
+    if (item == NULL) json_out_of_memory(reader);
+    return item;
+}
 #define JSON_APPEND(reader, list) json_append((reader), &(list)->items, &(list)->count, sizeof *(list)->items)
 
 // What it does: zeroed memory from the arena for one item of the model. Errors: as json_append.
@@ -176,6 +197,11 @@ void *json_new(struct json_reader *reader, size_t size_bytes);
 // What it does: passes over the next value when it is written exactly as `same`, an object or array that this
 // reader has read from its first to its last byte; its members need not be read again then. False otherwise.
 bool json_skip_same(struct json_reader *reader, struct text same);
+
+// What it does: moves past all that is left of the object at hand when it is written exactly as `rest`: what
+// was left, and its bracket, behind a value of an object that this reader has read before and of which the
+// same fields had been seen there. False otherwise, and then nothing was read.
+bool json_skip_same_rest(struct json_reader *reader, struct text rest);
 
 // How much was noted so far, in findings and as unknown fields: a value that adds nothing was clean.
 static inline size_t json_noted(const struct json_reader *reader) {

@@ -17,23 +17,46 @@ struct bool_list {
     bool set;
 };
 
+struct attribute_lists {
+    struct int64_list ints;
+    struct bool_list bools;
+    struct text_list strings;
+    struct text_list versions;
+};
 struct device_attribute {
-    struct text key;  // qualified name, the map's key
-    bool like_before; // all of it is that of the attribute at this place of the device before
+    struct text key; // qualified name, the map's key
     struct opt_int64 int_value;
-    struct opt_bool bool_value;
     struct opt_text string_value;
     struct opt_text version_value;
-    struct int64_list int_values;
-    struct bool_list bool_values;
-    struct text_list string_values;
-    struct text_list version_values;
-    struct text written; // the value as it came; empty when something was noted in it
+    struct opt_bool bool_value;
+    struct attribute_lists *lists; // few attributes are lists: NULL when this one has none
+    struct text written;           // the value as it came; empty when something was noted in it
 };
+static inline const struct attribute_lists *attribute_lists(const struct device_attribute *attribute) {
+    static const struct attribute_lists none;
+    return attribute->lists == NULL ? &none : attribute->lists;
+}
+// Bit n of the two is about the attribute at place n and the one at this place of the device before. Mostly
+// devices of a slice differ in few attributes, so a judge of an attribute that found nothing there need not
+// look again. A bit that is not set also means that nobody compared.
 struct device_attribute_map {
     struct device_attribute *items;
     size_t count;
+    uint64_t like_before; // all of it is the same
+    uint64_t key_before;  // the key is
 };
+
+// The bit of a place, 0 for those behind the last bit.
+static inline uint64_t attribute_bit(size_t place) {
+    return place < 64 ? (uint64_t)1 << place : 0;
+}
+
+// The first place from `place` on whose bit is not set; places behind the last bit have none.
+static inline size_t attribute_without(uint64_t bits, size_t place) {
+    if (place >= 64) return place;
+    uint64_t others = ~bits >> place;
+    return others == 0 ? 64 : place + (size_t)__builtin_ctzll(others);
+}
 
 struct quantity_list {
     struct quantity *items;
@@ -128,6 +151,7 @@ struct device {
     // the device before it in the list. Most slices have one kind of device, so a judge of these that found
     // nothing there need not look again. False also means that nobody compared.
     bool like_before;
+    bool rest_before;    // likewise all but its name and its attributes
     struct text written; // the device as it came, a view of the input; empty when something was noted in it
     struct device_attribute_map attributes;
     struct device_capacity_map capacity;

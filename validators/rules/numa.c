@@ -38,11 +38,21 @@ bool numa_is_attribute(const struct rule_input *input, struct text key) {
     return numa_place(input, key) > 0;
 }
 
+uint64_t numa_places(const struct rule_input *input, const struct device_attribute_map *map,
+                     uint64_t before) {
+    uint64_t known = map->key_before;
+    uint64_t places = before & known;
+    size_t end = map->count < 64 ? map->count : 64;
+    for (size_t i = attribute_without(known, 0); i < end; i = attribute_without(known, i + 1))
+        if (numa_is_attribute(input, map->items[i].key)) places |= attribute_bit(i);
+    return places;
+}
+
 bool numa_first_node(const struct device_attribute *attribute, int64_t *ret_node) {
     if (attribute->int_value.set)
         *ret_node = attribute->int_value.value;
-    else if (attribute->int_values.count > 0)
-        *ret_node = attribute->int_values.items[0];
+    else if (attribute_lists(attribute)->ints.count > 0)
+        *ret_node = attribute->lists->ints.items[0];
     else
         return false;
     return true;

@@ -13,6 +13,11 @@ bool numa_is_attribute(const struct rule_input *input, struct text key);
 // lowest place counts where two disagree, so that the order in the object does not matter.
 size_t numa_place(const struct rule_input *input, struct text key);
 
+// What it does: the places of the attributes that are such, as attribute_bit has them; those behind the last
+// bit have to be asked about one by one. before: what this told of the device before in the list, 0 for the
+// first one.
+uint64_t numa_places(const struct rule_input *input, const struct device_attribute_map *map, uint64_t before);
+
 // What it does: the first NUMA node that an attribute names. Errors: false when it holds neither an integer
 // nor a list of integers that is not empty.
 bool numa_first_node(const struct device_attribute *attribute, int64_t *ret_node)

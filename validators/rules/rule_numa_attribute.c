@@ -45,10 +45,11 @@ static bool names_nodes(const struct rule_input *input, const struct device_attr
         return false;
     }
     bool negative = attribute->int_value.set && attribute->int_value.value < 0;
-    for (size_t i = 0; i < attribute->int_values.count; i++) {
-        if (attribute->int_values.items[i] >= 0) continue;
+    const struct int64_list *nodes = &attribute_lists(attribute)->ints;
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (nodes->items[i] >= 0) continue;
         negative = true;
-        node = attribute->int_values.items[i];
+        node = nodes->items[i];
     }
     if (!negative) return true;
     struct finding *finding =
@@ -58,16 +59,26 @@ static bool names_nodes(const struct rule_input *input, const struct device_attr
     return false;
 }
 
+// The next attribute from i on that tells the NUMA node; places as numa_places gives them.
+static size_t next_named(const struct rule_input *input, const struct device *device, uint64_t places,
+                         size_t i) {
+    const struct device_attribute_map *map = &device->attributes;
+    i = attribute_without(~places, i);
+    while (i >= 64 && i < map->count && !numa_is_attribute(input, map->items[i].key)) i++;
+    return i;
+}
+
 // The attribute that counts: of those that can be read the one whose spelling comes first in the list.
 static const struct device_attribute *attribute_that_counts(const struct rule_input *input,
-                                                            const struct device *device) {
+                                                            const struct device *device, uint64_t places) {
     const struct device_attribute *best = NULL;
     size_t best_place = 0;
-    for (size_t i = 0; i < device->attributes.count; i++) {
+    size_t i = next_named(input, device, places, 0);
+    for (; i < device->attributes.count; i = next_named(input, device, places, i + 1)) {
         const struct device_attribute *attribute = &device->attributes.items[i];
-        size_t place = numa_place(input, attribute->key);
         int64_t node;
-        if (place == 0 || !numa_first_node(attribute, &node) || node < 0) continue;
+        if (!numa_first_node(attribute, &node) || node < 0) continue;
+        size_t place = numa_place(input, attribute->key);
         if (best != NULL &&
             (place > best_place || (place == best_place && text_compare(attribute->key, best->key) > 0)))
             continue;
@@ -77,13 +88,15 @@ static const struct device_attribute *attribute_that_counts(const struct rule_in
     return best;
 }
 
-static void judge_device(const struct rule_input *input, const struct device *device, const struct path *path,
-                         struct finding_list *findings) {
+static void judge_device(const struct rule_input *input, const struct device *device, uint64_t places,
+                         const struct path *path, struct finding_list *findings) {
     struct path field = path_field(path, TEXT("attributes"));
-    const struct device_attribute *counts = attribute_that_counts(input, device);
-    for (size_t i = 0; i < device->attributes.count; i++) {
+    // One alone agrees with itself: mostly it need not be asked which one counts.
+    bool several = (places & (places - 1)) != 0 || device->attributes.count > 64;
+    const struct device_attribute *counts = several ? attribute_that_counts(input, device, places) : NULL;
+    size_t i = next_named(input, device, places, 0);
+    for (; i < device->attributes.count; i = next_named(input, device, places, i + 1)) {
         const struct device_attribute *attribute = &device->attributes.items[i];
-        if (!numa_is_attribute(input, attribute->key)) continue;
         struct path at = path_key(&field, attribute->key);
         if (!names_nodes(input, attribute, &at, findings)) continue;
         if (counts == NULL || attribute == counts) continue;
@@ -102,9 +115,12 @@ void rule_numa_attribute(const struct rule_input *input, struct finding_list *fi
     const struct device_list *devices = &input->object->slice.devices;
     struct path spec = path_field(NULL, TEXT("spec"));
     struct path list = path_field(&spec, TEXT("devices"));
+    uint64_t places = 0;
     for (size_t i = 0; i < devices->count; i++) {
+        const struct device *device = &devices->items[i];
         struct path at = path_index(&list, i);
-        if (mapping_entries(&devices->items[i], input->minor)->count == 0) continue;
-        judge_device(input, &devices->items[i], &at, findings);
+        places = numa_places(input, &device->attributes, places);
+        if (mapping_entries(device, input->minor)->count == 0) continue;
+        judge_device(input, device, places, &at, findings);
     }
 }

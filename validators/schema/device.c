@@ -57,8 +57,8 @@ static void check_nodes(const struct device_check *check) {
 }
 
 static size_t list_values(const struct device_attribute *attribute) {
-    return attribute->int_values.count + attribute->bool_values.count + attribute->string_values.count +
-           attribute->version_values.count;
+    const struct attribute_lists *lists = attribute_lists(attribute);
+    return lists->ints.count + lists->bools.count + lists->strings.count + lists->versions.count;
 }
 
 static void check_counts(const struct device_check *check) {
@@ -87,9 +87,9 @@ static void check_declared_sizes(const struct text_list *list, struct text field
     schema_too_many(list->count, BINDING_CONDITIONS_MAX_COUNT, &path, check->slice->findings);
 }
 
-void schema_device(const struct device_check *check) {
+// All but the name and the attributes.
+static void check_rest(const struct device_check *check) {
     const struct device *device = check->device;
-    schema_device_attributes(check);
     schema_device_taints(check);
     schema_counter_consumptions(check);
     if (!check->like_before) schema_node_allocatable(check);
@@ -98,11 +98,18 @@ void schema_device(const struct device_check *check) {
         check_declared_sizes(&device->binding_failure_conditions, TEXT("bindingFailureConditions"), check);
         return;
     }
-    struct path name = path_field(check->path, TEXT("name"));
-    schema_form(why_not_dns1123_label(device->name), device->name, &name, check->slice->findings);
-    check_counts(check);
     if (!check->like_before) schema_device_capacity(check);
     check_nodes(check);
     schema_binding_conditions(&device->binding_conditions, &device->binding_failure_conditions, check->path,
                               check->declared_path, check->slice->findings);
+}
+
+void schema_device(const struct device_check *check) {
+    schema_device_attributes(check);
+    if (!check->rest_before) check_rest(check);
+    if (!check->by_hand) return;
+    struct path name = path_field(check->path, TEXT("name"));
+    schema_form(why_not_dns1123_label(check->device->name), check->device->name, &name,
+                check->slice->findings);
+    check_counts(check);
 }

@@ -88,20 +88,14 @@ static void check_not_empty(bool set, size_t count, struct text field, const str
     finding_add(findings, FINDING_INVALID, &list, TEXT("[]"), TEXT("must not be empty if specified"));
 }
 
-static bool has_lists(const struct device_attribute *a) {
-    return a->int_values.set || a->bool_values.set || a->string_values.set || a->version_values.set;
-}
-
-static void check_lists(const struct device_attribute *attribute, const struct path *path,
+static void check_lists(const struct attribute_lists *lists, const struct path *path,
                         struct finding_list *findings) {
-    check_not_empty(attribute->bool_values.set, attribute->bool_values.count, TEXT("bools"), path, findings);
-    check_not_empty(attribute->int_values.set, attribute->int_values.count, TEXT("ints"), path, findings);
-    check_not_empty(attribute->string_values.set, attribute->string_values.count, TEXT("strings"), path,
-                    findings);
-    check_not_empty(attribute->version_values.set, attribute->version_values.count, TEXT("versions"), path,
-                    findings);
-    check_items(&attribute->string_values, TEXT("strings"), false, path, findings);
-    check_items(&attribute->version_values, TEXT("versions"), true, path, findings);
+    check_not_empty(lists->bools.set, lists->bools.count, TEXT("bools"), path, findings);
+    check_not_empty(lists->ints.set, lists->ints.count, TEXT("ints"), path, findings);
+    check_not_empty(lists->strings.set, lists->strings.count, TEXT("strings"), path, findings);
+    check_not_empty(lists->versions.set, lists->versions.count, TEXT("versions"), path, findings);
+    check_items(&lists->strings, TEXT("strings"), false, path, findings);
+    check_items(&lists->versions, TEXT("versions"), true, path, findings);
 }
 
 static unsigned count_scalars(const struct device_attribute *a) {
@@ -113,11 +107,11 @@ static void check_union(const struct device_attribute *a, const struct device_ch
                         const struct path *path) {
     unsigned by_hand = count_scalars(a);
     unsigned declared = by_hand;
-    if (check->slice->list_attributes) {
-        by_hand +=
-            (unsigned)a->int_values.set + a->bool_values.set + a->string_values.set + a->version_values.set;
-        declared += (unsigned)(a->int_values.count > 0) + (a->bool_values.count > 0) +
-                    (a->string_values.count > 0) + (a->version_values.count > 0);
+    if (check->slice->list_attributes && a->lists != NULL) {
+        const struct attribute_lists *lists = a->lists;
+        by_hand += (unsigned)lists->ints.set + lists->bools.set + lists->strings.set + lists->versions.set;
+        declared += (unsigned)(lists->ints.count > 0) + (lists->bools.count > 0) +
+                    (lists->strings.count > 0) + (lists->versions.count > 0);
     }
     struct text detail = TEXT("exactly one value must be specified");
     bool found = check->slice->declared && declared != 1;
@@ -131,13 +125,13 @@ static void check_union(const struct device_attribute *a, const struct device_ch
         finding_add(check->slice->findings, FINDING_INVALID, path, NO_VALUE, detail);
 }
 
-static void check_attribute(const struct device_attribute *attribute, const struct device_check *check,
-                            const struct path *attributes) {
+static void check_attribute(const struct device_attribute *attribute, bool key_is_clean,
+                            const struct device_check *check, const struct path *attributes) {
     struct finding_list *findings = check->slice->findings;
     struct path path = path_key(attributes, schema_shown_key(attribute->key, findings->arena));
     check_union(attribute, check, &path);
     if (!check->by_hand) return;
-    schema_qualified_name(attribute->key, attributes, findings);
+    if (!key_is_clean) schema_qualified_name(attribute->key, attributes, findings);
     if (attribute->string_value.set) {
         struct path string = path_field(&path, TEXT("string"));
         check_string(attribute->string_value.value, &string, findings);
@@ -146,24 +140,21 @@ static void check_attribute(const struct device_attribute *attribute, const stru
         struct path version = path_field(&path, TEXT("version"));
         check_version(attribute->version_value.value, &version, findings);
     }
-    if (check->slice->list_attributes && has_lists(attribute)) check_lists(attribute, &path, findings);
-}
-
-// The bit of an attribute among those that were found clean; 0 for those behind the last bit.
-static uint64_t clean_bit(size_t position) {
-    return position < 64 ? (uint64_t)1 << position : 0;
+    if (check->slice->list_attributes && attribute->lists != NULL)
+        check_lists(attribute->lists, &path, findings);
 }
 
 void schema_device_attributes(const struct device_check *check) {
     const struct device_attribute_map *map = &check->device->attributes;
     struct finding_list *findings = check->slice->findings;
     struct path attributes = path_field(check->path, TEXT("attributes"));
-    uint64_t clean = 0;
-    for (size_t i = 0; i < map->count; i++) {
+    uint64_t clean_before = *check->clean_attributes;
+    uint64_t clean = map->like_before & clean_before;
+    for (size_t i = attribute_without(clean, 0); i < map->count; i = attribute_without(clean, i + 1)) {
+        uint64_t bit = attribute_bit(i);
         size_t found = findings->count + findings->dropped_count;
-        bool known = map->items[i].like_before && (*check->clean_attributes & clean_bit(i)) != 0;
-        if (!known) check_attribute(&map->items[i], check, &attributes);
-        if (found == findings->count + findings->dropped_count) clean |= clean_bit(i);
+        check_attribute(&map->items[i], (map->key_before & clean_before & bit) != 0, check, &attributes);
+        if (found == findings->count + findings->dropped_count) clean |= bit;
     }
     *check->clean_attributes = clean;
 }

@@ -143,10 +143,12 @@ static void check_nodes(const struct slice_check *check, const struct path *spec
 static bool uses_list_attributes(const struct resource_slice *slice) {
     for (size_t i = 0; i < slice->devices.count; i++) {
         const struct device_attribute_map *attributes = &slice->devices.items[i].attributes;
-        for (size_t j = 0; j < attributes->count; j++) {
-            const struct device_attribute *a = &attributes->items[j];
-            if (a->int_values.set || a->bool_values.set || a->string_values.set || a->version_values.set)
-                return true;
+        uint64_t known = attributes->like_before;
+        for (size_t j = attribute_without(known, 0); j < attributes->count;
+             j = attribute_without(known, j + 1)) {
+            const struct attribute_lists *lists = attributes->items[j].lists;
+            if (lists == NULL) continue;
+            if (lists->ints.set || lists->bools.set || lists->strings.set || lists->versions.set) return true;
         }
     }
     return false;
@@ -194,10 +196,11 @@ static void check_device(const struct slice_check *check, size_t i, const struct
                                         .declared_path = check->declared && check->v1beta1 ? &basic : &path,
                                         .by_hand = run->by_hand,
                                         .clean_attributes = &run->clean_attributes,
-                                        // What was not looked at because it is stored tells nothing.
-                                        .like_before = run->clean && device->like_before && old == NULL};
+                                        .like_before = run->clean && device->like_before && old == NULL,
+                                        .rest_before = run->clean && device->rest_before && old == NULL};
     schema_device(&device_check);
-    run->clean = found == check->findings->count + check->findings->dropped_count;
+    // What was not looked at because it is stored tells nothing.
+    run->clean = old == NULL && found == check->findings->count + check->findings->dropped_count;
 }
 
 // Names of one length are a group: gpu-9 comes before gpu-10 then, and what was counted up is in order.

@@ -47,7 +47,10 @@ struct device_check {
     const struct path *declared_path; // of the declarative rules; the same but for v1beta1 in v1.37
     bool by_hand;                     // false: too many devices, only the declarative rules look
     uint64_t *clean_attributes;       // bit n: in the device before, nothing was found in attribute n
-    bool like_before; // its other parts are those of the device before, where nothing was found either
+    // Its other parts, or all but its name and its attributes, are those of the device before, where nothing
+    // was found.
+    bool like_before;
+    bool rest_before;
 };
 
 // Source: validateDevice.

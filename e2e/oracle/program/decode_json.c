@@ -233,10 +233,11 @@ static void attribute_here(const struct device_attribute *attribute) {
     opt_bool_at("bool", attribute->bool_value);
     opt_text_at("string", attribute->string_value);
     opt_text_at("version", attribute->version_value);
-    EACH("ints", attribute->int_values, int64_here);
-    EACH("bools", attribute->bool_values, bool_here);
-    EACH("strings", attribute->string_values, text_here);
-    EACH("versions", attribute->version_values, text_here);
+    const struct attribute_lists *lists = attribute_lists(attribute);
+    EACH("ints", lists->ints, int64_here);
+    EACH("bools", lists->bools, bool_here);
+    EACH("strings", lists->strings, text_here);
+    EACH("versions", lists->versions, text_here);
 }
 
 static void quantity_item(const struct quantity *quantity) {

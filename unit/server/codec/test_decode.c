@@ -235,14 +235,15 @@ static void expect_attributes(const struct device_attribute_map *attributes) {
     const struct device_attribute *items = attributes->items;
     expect_text(items[0].key, "i");
     cr_expect(items[0].int_value.set && items[0].int_value.value == 4);
-    cr_expect(!items[0].bool_value.set && !items[0].string_value.set && !items[0].int_values.set);
+    cr_expect(!items[0].bool_value.set && !items[0].string_value.set && items[0].lists == NULL);
     cr_expect(items[1].bool_value.set && items[1].bool_value.value);
     expect_text(items[2].string_value.value, "x");
     expect_text(items[3].version_value.value, "1.2.3");
-    cr_expect(items[4].int_values.set && items[4].int_values.count == 2 && items[4].int_values.items[1] == 2);
-    cr_expect(items[5].bool_values.set && items[5].bool_values.items[0]);
-    expect_text(items[6].string_values.items[0], "y");
-    expect_text(items[7].version_values.items[0], "0.1.0");
+    const struct int64_list *ints = &items[4].lists->ints;
+    cr_expect(ints->set && ints->count == 2 && ints->items[1] == 2);
+    cr_expect(items[5].lists->bools.set && items[5].lists->bools.items[0]);
+    expect_text(items[6].lists->strings.items[0], "y");
+    expect_text(items[7].lists->versions.items[0], "0.1.0");
 }
 
 static void expect_device(const struct device *device) {
@@ -391,16 +392,16 @@ Test(decode, attributes_like_those_before) {
                             "{'name':'c','attributes':{'a':{'int':1},'b':{'string':'y'}}}"),
                  36);
     const struct device *devices = bench.object.slice.devices.items;
-    for (size_t i = 0; i < 3; i++) cr_expect_not(devices[0].attributes.items[i].like_before);
+    cr_expect_eq(devices[0].attributes.like_before, 0);
+    cr_expect_eq(devices[0].attributes.key_before, 0);
     const struct device_attribute *second = devices[1].attributes.items;
-    cr_expect(second[0].like_before);
+    cr_expect_eq(devices[1].attributes.like_before, 1);
+    cr_expect_eq(devices[1].attributes.key_before, 3);
     cr_expect_eq(second[0].int_value.value, 1);
-    cr_expect_not(second[1].like_before);
     expect_text(second[1].string_value.value, "y");
-    cr_expect_not(second[2].like_before);
     expect_text(second[2].key, "d");
-    cr_expect(devices[2].attributes.items[0].like_before);
-    cr_expect(devices[2].attributes.items[1].like_before);
+    cr_expect_eq(devices[2].attributes.like_before, 3);
+    cr_expect_eq(devices[2].attributes.key_before, 3);
     expect_text(devices[2].attributes.items[1].string_value.value, "y");
     cr_expect_eq(devices[2].attributes.count, 2);
     // Keys that come twice still end the document.
@@ -421,9 +422,11 @@ Test(decode, attributes_with_escaped_keys_are_read) {
     cr_assert_eq(devices[0].attributes.count, 2);
     cr_assert_eq(devices[1].attributes.count, 3);
     expect_text(devices[1].attributes.items[1].key, "x");
-    cr_expect_not(devices[1].attributes.items[1].like_before);
+    cr_expect_eq(devices[1].attributes.like_before, 1);
+    cr_expect_eq(devices[1].attributes.key_before, 1);
     cr_assert_eq(devices[2].attributes.count, 3);
-    cr_expect(devices[2].attributes.items[2].like_before);
+    cr_expect_eq(devices[2].attributes.like_before, 7);
+    cr_expect_eq(devices[2].attributes.key_before, 7);
     cr_assert_eq(bench.findings.count, 1);
     expect_text(bench.findings.items[0].path, "spec.devices[2].attributes.x");
 }
@@ -459,6 +462,20 @@ Test(decode, an_object_like_another) {
     expect_text(devices[1].capacity.items[0].value.source, "80Gi");
     expect_text(devices[2].name, "c");
     expect_text(devices[3].name, "d");
+    // Before a shared device may stand another one than there, so nothing is said of the one before.
+    struct object like =
+        decode_after(LIKE_SLICE("{'name':'a','attributes':{'x':{'int':1}},'bindsToNode':true},"
+                                "{'name':'b','attributes':{'x':{'int':1}},'bindsToNode':true}"),
+                     NULL);
+    cr_expect(like.slice.devices.items[1].rest_before);
+    cr_expect_eq(like.slice.devices.items[1].attributes.like_before, 1);
+    struct object changed = decode_after(
+        LIKE_SLICE("{'name':'a'},{'name':'b','attributes':{'x':{'int':1}},'bindsToNode':true}"), &like);
+    const struct device *after = &changed.slice.devices.items[1];
+    cr_expect_eq(after->attributes.items, like.slice.devices.items[1].attributes.items);
+    cr_expect_not(after->rest_before);
+    cr_expect_eq(after->attributes.like_before, 0);
+    cr_expect_eq(after->attributes.key_before, 0);
     struct object shifted = decode_after(LIKE_SLICE("{'name':'b'," LIKE_CAPACITY "},{'name':'c'}"), &first);
     cr_assert_eq(shifted.slice.devices.count, 2);
     expect_text(shifted.slice.devices.items[0].name, "b");

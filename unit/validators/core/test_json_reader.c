@@ -738,6 +738,106 @@ Test(json_reader, after_an_error_every_call_is_empty) {
     cr_expect_eq(bench.findings.count, 0);
 }
 
+static bool single_text(const char *input, const char *want) {
+    struct text text = {NULL, 0};
+    start(text_of(input), JSON_WIRE);
+    bool got = json_single_text(&bench.reader, TEXT("{\"a\":\""), &text);
+    struct fault fault;
+    cr_expect_eq(got, want != NULL, "%s", input);
+    if (got) cr_expect(text_equal(text, text_of(want)) && json_finish(&bench.reader, &fault), "%s", input);
+    if (!got) cr_expect_eq(bench.reader.at, bench.reader.begin, "%s", input);
+    return got;
+}
+
+static bool single_int64(const char *input, int64_t want) {
+    int64_t value = -1;
+    start(text_of(input), JSON_WIRE);
+    bool got = json_single_int64(&bench.reader, TEXT("{\"a\":"), &value);
+    struct fault fault;
+    cr_expect_eq(value, want, "%s", input);
+    if (got) cr_expect(json_finish(&bench.reader, &fault), "%s", input);
+    if (!got) cr_expect_eq(bench.reader.at, bench.reader.begin, "%s", input);
+    return got;
+}
+
+// Only the plainest spelling is taken; all else is left to json_field.
+Test(json_reader, objects_of_one_field) {
+    cr_expect(single_text("{\"a\":\"\"}", ""));
+    cr_expect(
+        single_text("{\"a\":\"a text of more than sixteen bytes\"}", "a text of more than sixteen bytes"));
+    static const char *const others[] = {"",
+                                         "{",
+                                         "{\"a\":\"",
+                                         "{\"a\":\"x",
+                                         "{\"a\":\"x\"",
+                                         "{\"a\": \"\"}",
+                                         "{ \"a\":\"\"}",
+                                         "{\"a\":\"\" }",
+                                         "{\"a\":\"\\n\"}",
+                                         "{\"a\":\"\xC3\xA9\"}",
+                                         "{\"a\":5}",
+                                         "{\"b\":\"\"}",
+                                         "{\"a\":\"x\",\"a\":1}",
+                                         "{\"a\":\"x\",\"b\":1}",
+                                         "null"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) cr_expect_not(single_text(others[i], NULL));
+    cr_expect(single_int64("{\"a\":0}", 0));
+    cr_expect(single_int64("{\"a\":123456789012345678}", 123456789012345678));
+    static const char *const numbers[] = {"{\"a\":1234567890123456789}",
+                                          "{\"a\":-1}",
+                                          "{\"a\":00}",
+                                          "{\"a\":01}",
+                                          "{\"a\":1.0}",
+                                          "{\"a\":1e1}",
+                                          "{\"a\":}",
+                                          "{\"a\":1",
+                                          "{\"a\":1 }",
+                                          "{\"a\":1,\"a\":2}"};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        cr_expect_not(single_int64(numbers[i], -1));
+}
+
+Test(json_reader, members_like_earlier_ones) {
+    static const char map[] = "{\"a\":{\"x\":1},\"b\":{\"y\":2}}";
+    static const struct text keys[2] = {{map + 2, 1}, {map + 14, 1}};
+    static const struct text values[2] = {{map + 5, 7}, {map + 17, 7}};
+    struct text key;
+    static const struct {
+        const char *input;
+        enum json_likeness first;
+        enum json_likeness second;
+        bool fine;
+    } cases[] = {
+        {map, JSON_LIKE_ALL, JSON_LIKE_ALL, true},
+        {"{\"a\":{\"x\":1},\"b\":{\"y\":3}}", JSON_LIKE_ALL, JSON_LIKE_KEY, true},
+        {"{\"a\":7,\"b\":{\"y\":2}}", JSON_LIKE_KEY, JSON_LIKE_ALL, true},
+        {"{\"a\": 7 ,\"b\":{\"y\":2}}", JSON_LIKE_KEY, JSON_UNLIKE, true},
+        {"{\"a\":{\"x\":1}, \"b\":{\"y\":2}}", JSON_LIKE_ALL, JSON_UNLIKE, true},
+        {"{ \"a\":{\"x\":1},\"b\":{\"y\":2}}", JSON_UNLIKE, JSON_LIKE_ALL, true},
+        {"{\"c\":{\"x\":1},\"b\":{\"y\":2}}", JSON_UNLIKE, JSON_LIKE_ALL, true},
+        {"{\"a\":{\"x\":1},\"a\":{\"x\":1}}", JSON_LIKE_ALL, JSON_UNLIKE, false},
+        {"{\"b\":{\"x\":1},\"b\":{\"y\":2}}", JSON_UNLIKE, JSON_UNLIKE, false},
+        {"{\"a\":{\"x\":1}", JSON_LIKE_ALL, JSON_UNLIKE, false},
+        {"{\"a\":{\"x\":1},\"b\":{\"y\":2}", JSON_LIKE_ALL, JSON_LIKE_ALL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct json_iterator iterator = {0};
+        enum json_likeness got[2];
+        start(text_of(cases[i].input), JSON_WIRE);
+        for (int k = 0; k < 2; k++) {
+            got[k] = json_member_like(&bench.reader, &iterator, keys[k], values[k], &key);
+            if (got[k] != JSON_UNLIKE) cr_expect(text_equal(key, keys[k]));
+            if (got[k] == JSON_LIKE_KEY) json_skip(&bench.reader);
+            if (got[k] == JSON_UNLIKE && json_member(&bench.reader, &iterator, &key))
+                json_skip(&bench.reader);
+        }
+        cr_expect_eq(got[0], cases[i].first, "%s", cases[i].input);
+        cr_expect_eq(got[1], cases[i].second, "%s", cases[i].input);
+        cr_expect_not(json_member(&bench.reader, &iterator, &key));
+        cr_expect_eq(json_finish(&bench.reader, &bench.fault), cases[i].fine, "%s", cases[i].input);
+    }
+}
+
 Test(json_reader, survives_every_failed_allocation) {
     for (size_t n = 1;; n++) {
         start((struct text){good, sizeof good - 1}, JSON_STRICT);

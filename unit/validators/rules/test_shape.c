@@ -103,7 +103,7 @@ Test(mapping_versions, one_rule_speaks_for_each_case) {
 
 static size_t count_numa(const char *attributes, const struct rule_settings *settings) {
     struct judged judged;
-    char device[1024];
+    char device[4096];
     snprintf(device, sizeof device, "\"attributes\":{%s}," FIXED_36, attributes);
     judged_init(&judged, slice_with(device), 36);
     judged.input.settings = settings;
@@ -131,6 +131,29 @@ Test(numa_attribute, edges) {
     cr_expect_eq(count_numa("\"other.example.com/numaNode\":{\"string\":\"0\"}", NULL), 0);
     cr_expect_eq(count_numa("\"gpu.example.com/numaNode\":{\"string\":\"0\"}", NULL), 1);
     cr_expect_eq(count_numa("\"dra.cpu/numaNodeID\":{\"string\":\"0\"}", NULL), 1);
+}
+
+// At one place of two devices the attributes may be others.
+Test(numa_attribute, devices_with_other_attributes) {
+#define NEXT(attributes) "}," FIXED_36 "},{\"name\":\"gpu-1\",\"attributes\":{" attributes
+    cr_expect_eq(count_numa("\"numaNode\":{\"int\":0}" NEXT("\"model\":{\"string\":\"x\"}"), NULL), 0);
+    cr_expect_eq(count_numa("\"numaNode\":{\"int\":0}" NEXT("\"numaNode\":{\"string\":\"x\"}"), NULL), 1);
+    cr_expect_eq(count_numa("\"model\":{\"int\":0}" NEXT("\"numaNode\":{\"string\":\"x\"}"), NULL), 1);
+    cr_expect_eq(
+        count_numa("\"a\":{\"int\":0},\"numaNode\":{\"int\":0}" NEXT("\"numaNode\":{\"bool\":true}"), NULL),
+        1);
+#undef NEXT
+}
+
+// Those behind the places that are remembered count as well.
+Test(numa_attribute, many_attributes) {
+    static char attributes[2048];
+    size_t len = 0;
+    for (unsigned i = 0; i < 64; i++)
+        len += (size_t)snprintf(attributes + len, sizeof attributes - len, "\"a%02u\":{\"int\":0},", i);
+    snprintf(attributes + len, sizeof attributes - len,
+             "\"numaNode\":{\"int\":0},\"numaNodeID\":{\"int\":1}");
+    cr_expect_eq(count_numa(attributes, NULL), 1);
 }
 
 Test(numa_attribute, policy_names_the_spellings) {
