@@ -5,14 +5,6 @@ load ../lib/helpers
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-# api METHOD PATH [FILE [CONTENT-TYPE]]: a raw call; prints the answer's body and ends with 22 when the code is an error.
-api() {
-    local with=()
-    [ -z "${3:-}" ] || with=(-H "Content-Type: ${4:-application/json}" --data-binary "@$3")
-    curl -s --fail-with-body --noproxy '*' --max-time 30 --cacert "$DRAWBRIDGE_KUBE_CA_FILE" -H "@$DRAWBRIDGE_KUBE_DIR/auth-header" \
-        -X "$1" "${with[@]}" "$DRAWBRIDGE_KUBE_SERVER$2"
-}
-
 # The field with which a device of this minor says what it takes of the node, for one resource and amount.
 mapping() {
     if [ "$(minor)" = 1.36 ]; then

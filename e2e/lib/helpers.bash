@@ -115,6 +115,14 @@ metric() { metrics | awk -v name="$1" '$1 == name { value = $2 } END { print val
 # k ARGUMENT…: kubectl of the running control plane, after eval "$(e2e/cluster env)".
 k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
 
+# api METHOD PATH [FILE [CONTENT-TYPE]]: a raw call; prints the answer's body and ends with 22 when the code is an error.
+api() {
+    local with=()
+    [ -z "${3:-}" ] || with=(-H "Content-Type: ${4:-application/json}" --data-binary "@$3")
+    curl -s --fail-with-body --noproxy '*' --max-time 30 --cacert "$DRAWBRIDGE_KUBE_CA_FILE" -H "@$DRAWBRIDGE_KUBE_DIR/auth-header" \
+        -X "$1" "${with[@]}" "$DRAWBRIDGE_KUBE_SERVER$2"
+}
+
 # register_webhook validating|mutating FAILURE-POLICY <RULES: registers the drawbridge on $SERVER_PORT with the API server
 # of k(); the YAML list of rules comes on standard input.
 register_webhook() {
