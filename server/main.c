@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"freeze", cmd_freeze, "stop new claims for the cluster, a driver, a node or a namespace"},
     {"resume", cmd_resume, "end a freeze, or confirm what a driver changed"},
     {"audit", cmd_audit, "tell what enforcement would have denied of what is there, and who is ready for it"},
+    {"promote", cmd_promote, "tell whether the canary may be widened, with the evidence"},
     {"explain", cmd_explain, "tell what a rule is and what to do about its findings"},
     {"certs", cmd_certs, "make, show and verify certificates for the server"},
     {"completion", cmd_completion, "print completions for a shell, the man page or the reference of flags"},

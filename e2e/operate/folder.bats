@@ -125,3 +125,59 @@ allocation() { # FILTER: the answer to the scheduler's write
     expect_in "$(jq -r 'select(.msg == "Event" and .kind == "Pod") | .note' "$SERVER_LOG")" \
         "claim job-1-gpu (00000000-0000-4000-8000-000000000053) for Pod job-1 was denied" "[frozen]" "new firmware"
 }
+
+# ---- promote
+
+promote() { "$DRAWBRIDGE" promote --feed "dir:$FOLDER" --kubernetes-version 1.36 --ledger-dir "$BATS_TEST_TMPDIR/ledger" "$@"; }
+is_met() { [ "$(promote -o json | jq -r --arg n "$1" '.criteria[] | select(.name == $n) | .met')" = true ]; }
+recorded() { "$DRAWBRIDGE" ledger audit --ledger-dir "$BATS_TEST_TMPDIR/ledger" | grep -q "$1"; }
+
+@test "promote: what is not known or not done is not met; drills, restarts, upgrades and checkpoints are found" {
+    run -1 "$DRAWBRIDGE" promote --feed "dir:$FOLDER"
+    expect_in "$output" "met      compatible drivers" "2 of 2; wanted: 100%" "not met  rollback drills" "no journal was read" \
+        "not ready to be widened"
+    cat >"$FOLDER/policy.yaml" <<'YAML'
+apiVersion: drawbridge.dev/v1alpha1
+kind: LedgerPolicy
+metadata: {name: default}
+spec:
+  promotion: {zeroDivergence: 1s, verdictTime: 10s, headroom: "1%"}
+YAML
+    start_drawbridge --feed "dir:$FOLDER" --kubernetes-version 1.36 --ledger-dir "$BATS_TEST_TMPDIR/ledger"
+    post "$REPO/server/sample/reviews/claim-good.json" >/dev/null
+    run -1 promote
+    expect_in "$output" "the journal has none: a freeze, and its resume by an operator" "the journal has none: a pool that went" \
+        "1 of 1 in time, 0 failed"
+    freeze --node node-a --reason drill --for 1h
+    eventually 10 recorded "freeze node node-a"
+    resume --node node-a --reason drilled
+    mv "$FOLDER/31-slices-gpu.yaml" "$BATS_TEST_TMPDIR/slices"
+    eventually 15 recorded "resume node node-a"
+    gone_slices() { [ "$(metric 'drawbridge_cache_objects{resource="resourceslices"}')" -eq 2 ]; }
+    eventually 15 gone_slices
+    sed 's/generation: 5/generation: 6/' "$BATS_TEST_TMPDIR/slices" >"$FOLDER/31-slices-gpu.yaml"
+    eventually 20 is_met restartReplays
+    sed 's/generation: 5/generation: 7/' "$BATS_TEST_TMPDIR/slices" >"$FOLDER/31-slices-gpu.yaml"
+    eventually 20 is_met upgradeReplays
+    eventually 40 is_met replay
+    run -0 promote
+    expect_in "$output" "node node-a was frozen and resumed by" "driver gpu.example.com, pool node-" "to generation 7" \
+        "9 of 9 met: the canary may be widened"
+    stop_drawbridge
+    run -1 promote
+    expect_in "$output" "no server answers" "no running server was asked"
+}
+
+@test "promote: a driver that is not compatible, a threshold that is none, an overdrawn node" {
+    sed -i 's/allocationMultiplier: 2Gi/allocationMultiplier: 500m/' "$FOLDER"/31-slices-gpu.yaml
+    sed -i 's/allocatable: {cpu: "31"/allocatable: {cpu: "1"/' "$FOLDER"/00-nodes.yaml
+    run -1 promote --ledger-dir ""
+    expect_in "$output" "not met  compatible drivers     1 of 2" "gpu.example.com: a slice of it would be denied" \
+        "not met  capacity" "1 of 2 ready" "the fullest: node node-a, cpu"
+    printf 'apiVersion: drawbridge.dev/v1alpha1\nkind: LedgerPolicy\nmetadata: {name: default}\nspec: {promotion: {speed: 9}}\n' >"$FOLDER/policy.yaml"
+    run -3 promote --ledger-dir ""
+    expect_in "$output" "what is no threshold: speed"
+    printf 'apiVersion: drawbridge.dev/v1alpha1\nkind: LedgerPolicy\nmetadata: {name: default}\nspec: {promotion: {zeroDivergence: soon}}\n' >"$FOLDER/policy.yaml"
+    run -3 promote --ledger-dir ""
+    expect_in "$output" 'spec.promotion.zeroDivergence is a duration such as "24h"'
+}

@@ -70,6 +70,12 @@ bool audit_read_files(struct audit_world *world, const struct options *options, 
 bool audit_read_cluster(struct audit_world *world, const struct options *options, struct fault *fault)
     __attribute__((warn_unused_result));
 
+// What it does: an empty world, and fills it from what the flags name: -f or --feed dir:FOLDER, else the API
+// server. Owner: the caller, audit_world_release, also after a failure. Errors: as above.
+bool audit_is_from_files(const struct options *options);
+bool audit_read(struct audit_world *world, const struct options *options, struct fault *fault)
+    __attribute__((warn_unused_result));
+
 // ---- what is found
 
 // An object with findings.
@@ -78,6 +84,7 @@ struct audit_object {
     struct text namespace;
     struct text name;
     struct text uid;
+    struct text driver; // of a slice
     const char *file;
     bool denied;
     struct finding *findings; // sorted
@@ -124,6 +131,9 @@ struct audit_node {
     int kubelet_minor;        // 0: not told
     bool canary;
     size_t divergence_count;
+    bool headroom_known;
+    double headroom;      // percent that is free of cpu or memory, whichever is less
+    struct text tightest; // of the two
 };
 struct audit_node_list {
     struct audit_node *items; // by name; those of drivers with mappings

@@ -161,6 +161,11 @@ static bool has_severity(const struct finding_list *findings, enum severity seve
     return false;
 }
 
+static struct text driver_of(struct arena *arena, const struct object *object) {
+    if (object->kind != KIND_RESOURCE_SLICE) return (struct text){NULL, 0};
+    return text_copy(arena, object->slice.driver);
+}
+
 static bool note(struct judging *judging, const struct audit_item *item, const struct object *object,
                  struct finding_list *findings) {
     struct arena *arena = &judging->world->arena;
@@ -175,6 +180,7 @@ static bool note(struct judging *judging, const struct audit_item *item, const s
                                    .namespace = text_copy(arena, meta->namespace),
                                    .name = text_copy(arena, meta->name),
                                    .uid = text_copy(arena, meta->uid),
+                                   .driver = driver_of(arena, object),
                                    .file = item->file,
                                    .denied = denied};
     return copy_findings(arena, findings, found);

@@ -152,6 +152,25 @@ static void find_reasons(struct surveying *surveying, struct audit_node *node,
                        TEXT_ARG(report->divergence.items[i].claim_uid), report->divergence.items[i].class));
 }
 
+static void find_headroom(struct surveying *surveying, struct audit_node *node,
+                          const struct node_report *report) {
+    for (size_t i = 0; i < report->totals.count; i++) {
+        const struct total_report *total = &report->totals.items[i];
+        int64_t free_milli, all_milli;
+        if (!text_equal(total->resource, TEXT("cpu")) && !text_equal(total->resource, TEXT("memory")))
+            continue;
+        if (!quantity_milli(total->allocatable, &all_milli) || all_milli <= 0) continue;
+        // What cannot be counted in the range is far below nothing.
+        double share = quantity_milli(total->free, &free_milli)
+                           ? 100.0 * (double)free_milli / (double)all_milli
+                           : -100.0;
+        if (node->headroom_known && node->headroom <= share) continue;
+        node->headroom_known = true;
+        node->headroom = share;
+        node->tightest = text_copy(&surveying->world->arena, total->resource);
+    }
+}
+
 static bool copy_causes(struct arena *arena, const struct text_list *causes, struct audit_node *node) {
     for (size_t i = 0; i < causes->count; i++) {
         struct text *text = LIST_APPEND(arena, &node->causes);
@@ -174,6 +193,7 @@ static bool take_node(struct surveying *surveying, struct text name) {
     node->state = freshness_name(report.state);
     node->divergence_count = report.divergence.count;
     find_reasons(surveying, node, &report);
+    find_headroom(surveying, node, &report);
     node->ready = report.state == FRESHNESS_FRESH && node->reasons.count == 0;
     return copy_causes(arena, &report.causes, node);
 }

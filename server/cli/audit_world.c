@@ -7,6 +7,7 @@
 #include "server/cli/audit.h"
 #include "server/codec/decode.h"
 #include "server/feed/kinds.h"
+#include "server/kube_version.h"
 
 #define WORLD_BYTES  ((size_t)64 << 30) // what a cluster is made of; the system's memory ends it before
 #define OBJECT_BYTES ((size_t)256 << 20)
@@ -75,4 +76,21 @@ bool audit_world_add(struct audit_world *world, struct text json, const char *fi
     }
     arena_release(&arena);
     return fine;
+}
+
+bool audit_is_from_files(const struct options *options) {
+    return options_given(options, OPTION_FILENAME) ||
+           strncmp(options_text(options, OPTION_POLICY_FEED), "dir:", 4) == 0;
+}
+
+bool audit_read(struct audit_world *world, const struct options *options, struct fault *fault) {
+    struct text version = text_of(options_text(options, OPTION_KUBERNETES_VERSION));
+    const char *feed = options_text(options, OPTION_POLICY_FEED);
+    int minor = KUBE_MINOR_DEFAULT;
+    if (strcmp(feed, "kube") != 0 && (strncmp(feed, "dir:", 4) != 0 || feed[4] == '\0'))
+        return fault_set(fault, FAULT_USAGE, "--feed \"%.64s\": kube or dir:FOLDER", feed);
+    if (version.len > 0 && !kube_version_parse(version, &minor, fault)) return false;
+    if (!audit_world_init(world, minor, fault)) return false;
+    return audit_is_from_files(options) ? audit_read_files(world, options, fault)
+                                        : audit_read_cluster(world, options, fault);
 }

@@ -5,44 +5,25 @@
 
 #include "server/cli/audit.h"
 #include "server/cli/command.h"
-#include "server/kube_version.h"
 
 #define OUTPUT_BUFFER_BYTES ((size_t)64 * 1024)
 
-static bool is_from_files(const struct options *options) {
-    return options_given(options, OPTION_FILENAME) ||
-           strncmp(options_text(options, OPTION_POLICY_FEED), "dir:", 4) == 0;
-}
-
 static bool check_words(const struct options *options, struct fault *fault) {
-    const char *feed = options_text(options, OPTION_POLICY_FEED);
     bool cluster = options_given(options, OPTION_KUBECONFIG) || options_given(options, OPTION_CONTEXT);
     if (options->word_count > 0)
         return fault_set(fault, FAULT_USAGE, "unexpected word \"%s\"", options->words[0]);
-    if (strcmp(feed, "kube") != 0 && (strncmp(feed, "dir:", 4) != 0 || feed[4] == '\0'))
-        return fault_set(fault, FAULT_USAGE, "--feed \"%.64s\": kube or dir:FOLDER", feed);
-    if (is_from_files(options) && cluster)
+    if (audit_is_from_files(options) && cluster)
         return fault_set(fault, FAULT_USAGE, "either files (-f, --feed dir:FOLDER) or a cluster, not both");
     return options_given(options, OPTION_POLICY_FEED) && options_given(options, OPTION_FILENAME)
                ? fault_set(fault, FAULT_USAGE, "either -f or --feed, not both")
                : true;
 }
 
-static bool read_world(struct audit_world *world, const struct options *options, struct fault *fault) {
-    struct text version = text_of(options_text(options, OPTION_KUBERNETES_VERSION));
-    int minor = KUBE_MINOR_DEFAULT;
-    if (!check_words(options, fault)) return false;
-    if (version.len > 0 && !kube_version_parse(version, &minor, fault)) return false;
-    if (!audit_world_init(world, minor, fault)) return false;
-    return is_from_files(options) ? audit_read_files(world, options, fault)
-                                  : audit_read_cluster(world, options, fault);
-}
-
 static bool run(struct audit_world *world, struct audit_report *report, const struct options *options,
                 struct fault *fault) {
     static char buffer[OUTPUT_BUFFER_BYTES];
-    if (!read_world(world, options, fault) || !audit_judge(world, report, fault) ||
-        !audit_survey(world, report, fault))
+    if (!check_words(options, fault) || !audit_read(world, options, fault) ||
+        !audit_judge(world, report, fault) || !audit_survey(world, report, fault))
         return false;
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     if (options_choice(options, OPTION_OUTPUT) == 1)

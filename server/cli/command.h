@@ -36,6 +36,7 @@ int cmd_check(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_freeze(int argc, char **argv);
+int cmd_promote(int argc, char **argv);
 int cmd_resume(int argc, char **argv);
 int cmd_ledger(int argc, char **argv);
 int cmd_serve(int argc, char **argv);

@@ -9,6 +9,7 @@
 #include "server/cli/print_string.h"
 #include "server/cli/serve_ledger.h"
 #include "server/ledger/journal_read.h"
+#include "server/out.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
 #define FLUSH_MS    5000
@@ -245,6 +246,32 @@ static bool state(void *context, const json_t *request, struct control_answer *a
     return control_line(answer, (struct text){line, (size_t)len});
 }
 
+// ---- metrics
+
+// Each line of the exposition as {"text":"…"}.
+static bool metrics(void *context, const json_t *request, struct control_answer *answer,
+                    struct fault *fault) {
+    struct serve_ledger *serve = context;
+    struct exposition exposition;
+    char line[LINE_BYTES];
+    (void)request;
+    collectors_collect(serve->collectors, &exposition);
+    struct text all = {exposition.ptr, exposition.len};
+    bool fine = !exposition.failed;
+    if (!fine) no_memory(fault);
+    for (size_t at = 0; fine && at < all.len;) {
+        size_t end = text_find(all, '\n', at);
+        struct out out = out_of(line, sizeof line);
+        OUT_LITERAL(&out, "{\"text\":");
+        out_json_string(&out, text_slice(all, at, end), 0);
+        OUT_LITERAL(&out, "}");
+        at = end + 1;
+        if (!out.full) fine = control_line(answer, (struct text){out.ptr, out.len});
+    }
+    exposition_release(&exposition);
+    return fine;
+}
+
 const struct control_command control_commands[] = {
-    {"show", show}, {"export", export_ledger}, {"state", state}};
+    {"show", show}, {"export", export_ledger}, {"state", state}, {"metrics", metrics}};
 const size_t control_command_count = sizeof control_commands / sizeof control_commands[0];

@@ -82,6 +82,12 @@ static void print_gap(const json_t *record) {
            member(record, "until"));
 }
 
+static void print_divergence(const json_t *record) {
+    printf("%s: Pod %s/%s on node %s, claim %s (%s): %s\n", member(record, "action"),
+           member(record, "namespace"), member(record, "pod"), member(record, "node"),
+           member(record, "claim"), member(record, "claimUID"), member(record, "class"));
+}
+
 static void print_part(const char *before, const char *text) {
     if (text[0] != '\0') printf("%s%s", before, text);
 }
@@ -113,6 +119,8 @@ static void print_text(json_t *record, const char *time) {
         print_review(record);
     else if (strcmp(action, "gap") == 0)
         print_gap(record);
+    else if (json_object_get(record, "class") != NULL)
+        print_divergence(record);
     else
         print_operator(record);
 }

@@ -91,6 +91,7 @@ static void json_nodes(FILE *out, const struct audit_node_list *nodes) {
         json_texts(out, "causes", &node->causes);
         json_texts(out, "reasons", &node->reasons);
         fprintf(out, ",\"canary\":%s,\"divergences\":%zu", truth(node->canary), node->divergence_count);
+        if (node->headroom_known) fprintf(out, ",\"headroomPercent\":%.1f", node->headroom);
         if (node->kubelet_minor > 0) fprintf(out, ",\"kubeletMinor\":%d", node->kubelet_minor);
         putc('}', out);
     }

@@ -18,6 +18,7 @@
 #define JOURNAL_FILE_BYTES  ((int64_t)256 << 20)
 #define JOURNAL_KEEP_MS     ((int64_t)7 * 24 * 3600 * 1000)
 #define JOURNAL_STATE_MS    ((int64_t)10 * 60 * 1000)
+#define JOURNAL_STATE_FIRST 10000 // the first state row comes so soon: restarts are to be checked early
 #define JOURNAL_LOOK_MS     60000 // how often the bounds are looked at
 #define JOURNAL_STATE_BYTES 256
 #define JOURNAL_ASIDE_LIMIT 4 // files that were set aside and are kept

@@ -261,13 +261,17 @@ static bool see_audit(void *context, const struct journal_row *row, struct fault
     return row->type != JOURNAL_AUDIT || reading->sink(reading->context, row->at_ms, row->json, fault);
 }
 
-bool journal_audits(const char *folder, int64_t since_ms, journal_audit_sink *sink, void *context,
-                    struct fault *fault) {
+bool journal_visit(const char *folder, const struct journal_visitor *visitor, struct fault *fault) {
     struct journal_file *file;
-    struct audit_reading reading = {.since_ms = since_ms, .sink = sink, .context = context};
     if (!open_for_reading(folder, &file, fault)) return false;
-    const struct journal_visitor visitor = {.row = see_audit, .context = &reading};
-    bool fine = journal_file_scan(file, &visitor, fault);
+    bool fine = journal_file_scan(file, visitor, fault);
     journal_file_close(file);
     return fine || fault_wrap(fault, "journal of \"%s\"", folder);
+}
+
+bool journal_audits(const char *folder, int64_t since_ms, journal_audit_sink *sink, void *context,
+                    struct fault *fault) {
+    struct audit_reading reading = {.since_ms = since_ms, .sink = sink, .context = context};
+    const struct journal_visitor visitor = {.row = see_audit, .context = &reading};
+    return journal_visit(folder, &visitor, fault);
 }

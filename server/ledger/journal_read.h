@@ -37,6 +37,13 @@ bool journal_export(const char *folder, journal_sink *sink, void *context,
                     struct journal_reading *ret_reading, struct fault *fault)
     __attribute__((warn_unused_result));
 
+struct journal_visitor;
+
+// What it does: every row and batch of the file, of all sessions that it holds, as journal_file_scan. Errors:
+// as replay, and what the visitor says.
+bool journal_visit(const char *folder, const struct journal_visitor *visitor, struct fault *fault)
+    __attribute__((warn_unused_result));
+
 // Told of each audit record, oldest first, of all sessions that the file holds: when it was, and the JSON.
 // Where rows were lost, the JSON is {"action":"gap","rows":N}. False ends the reading with the fault.
 typedef bool journal_audit_sink(void *context, int64_t at_ms, struct text json, struct fault *fault);

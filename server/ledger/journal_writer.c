@@ -230,7 +230,9 @@ bool journal_writer_start(struct journal_writer *writer, struct fault *fault) {
     writer->rows = calloc(JOURNAL_BATCH_ROWS, sizeof *writer->rows);
     if (writer->rows == NULL) return fault_set(fault, FAULT_MEMORY, "no memory for the journal");
     open_or_set_aside(writer);
-    writer->next_state_ms = journal_mono_ms() + writer->options.state_ms;
+    writer->next_state_ms =
+        journal_mono_ms() +
+        (writer->options.state_ms < JOURNAL_STATE_FIRST ? writer->options.state_ms : JOURNAL_STATE_FIRST);
     int error = pthread_create(&writer->thread, NULL, run, writer);
     if (error != 0) return fault_set(fault, FAULT_IO, "no thread for the journal: %s", strerror(error));
     writer->started = true;

@@ -59,6 +59,40 @@ static void tell_divergences(struct operate *operate, const json_t *divergences)
     }
 }
 
+static bool has(const json_t *list, const json_t *one) {
+    size_t index;
+    json_t *other;
+    json_array_foreach((json_t *)list, index, other) if (json_equal(other, one)) return true;
+    return false;
+}
+
+// The audit records of divergences that came or went.
+static void audit_divergences(struct operate *operate, const struct picture *picture, const char *action,
+                              const json_t *now, const json_t *before) {
+    size_t index;
+    json_t *one;
+    if (operate->audit == NULL) return;
+    json_array_foreach((json_t *)now, index, one) {
+        if (has(before, one)) continue;
+        json_t *record = json_pack("{s:s, s:s}", "action", action, "node", picture->name);
+        if (record != NULL && json_object_update_missing(record, one) == 0) {
+            char *text = json_dumps(record, JSON_COMPACT);
+            if (text != NULL) operate->audit(operate->audit_context, text_of(text));
+            free(text);
+        }
+        json_decref(record);
+    }
+}
+
+static void note_divergences(struct operate *operate, struct picture *picture, json_t *divergences) {
+    tell_divergences(operate, divergences);
+    if (json_array_size(divergences) == 0 && picture->divergences == NULL) return;
+    audit_divergences(operate, picture, "diverged", divergences, picture->divergences);
+    audit_divergences(operate, picture, "converged", picture->divergences, divergences);
+    json_decref(picture->divergences);
+    picture->divergences = json_array_size(divergences) == 0 ? NULL : json_incref(divergences);
+}
+
 // ---- the survey
 
 static void note_since(struct picture *picture, json_t *status, bool same_state) {
@@ -81,7 +115,7 @@ static void take(struct operate *operate, struct picture *picture, struct survey
         operate->changed = true;
     }
     if (!same && !(first && fresh)) tell_state(operate, picture->name, node->status);
-    tell_divergences(operate, node->divergences);
+    note_divergences(operate, picture, node->divergences);
     if (json_equal(picture->faulty, node->faulty) == 0) {
         json_decref(picture->faulty);
         picture->faulty = json_incref(node->faulty);

@@ -54,6 +54,7 @@ static void release(struct picture *picture) {
     free(picture->name);
     json_decref(picture->status);
     json_decref(picture->faulty);
+    json_decref(picture->divergences);
 }
 
 void pictures_remove(struct pictures *pictures, struct picture *picture) {

@@ -9,13 +9,14 @@
 
 struct picture {
     char *name;
-    json_t *status;    // a short one; NULL: not seen yet
-    json_t *faulty;    // devices that nobody should get; NULL: none
-    int64_t faulty_ms; // since when it is these; monotonic
-    char since[32];    // since when it stands in this state
-    bool known;        // the Node object is there
-    bool dirty;        // something changed since it was written last
-    bool written;      // digest and written_ms mean something
+    json_t *status;      // a short one; NULL: not seen yet
+    json_t *faulty;      // devices that nobody should get; NULL: none
+    int64_t faulty_ms;   // since when it is these; monotonic
+    json_t *divergences; // settled ones; NULL: none
+    char since[32];      // since when it stands in this state
+    bool known;          // the Node object is there
+    bool dirty;          // something changed since it was written last
+    bool written;        // digest and written_ms mean something
     uint64_t digest;
     int64_t written_ms; // monotonic
 };
