@@ -89,6 +89,15 @@ static void decode_pod_claims(struct json_reader *reader, struct pod_resource_cl
     }
 }
 
+static const struct json_name group_names[] = {JSON_NAME("podGroupName")};
+static const struct json_fields GROUP = JSON_FIELDS(group_names);
+
+static void decode_group(struct json_reader *reader, struct text *ret_name) {
+    uint64_t seen = JSON_BEGIN;
+    unsigned field;
+    while (json_field(reader, &GROUP, &seen, &field)) json_text(reader, ret_name);
+}
+
 enum {
     SPEC_NODE_NAME,
     SPEC_SCHEDULER,
@@ -98,6 +107,7 @@ enum {
     SPEC_CONTAINERS,
     SPEC_OVERHEAD,
     SPEC_RESOURCES,
+    SPEC_GROUP,
 };
 static const struct json_name spec_names[] = {
     [SPEC_NODE_NAME] = JSON_NAME("nodeName"),
@@ -108,6 +118,7 @@ static const struct json_name spec_names[] = {
     [SPEC_CONTAINERS] = JSON_NAME("containers"),
     [SPEC_OVERHEAD] = JSON_NAME("overhead"),
     [SPEC_RESOURCES] = JSON_NAME("resources"),
+    [SPEC_GROUP] = JSON_NAME("schedulingGroup"),
 };
 static const struct json_fields SPEC = JSON_FIELDS(spec_names);
 
@@ -123,6 +134,7 @@ static void decode_spec(struct json_reader *reader, struct pod *pod) {
         case SPEC_CONTAINERS: decode_containers(reader, &pod->containers); break;
         case SPEC_OVERHEAD: decode_quantity_map(reader, &pod->overhead); break;
         case SPEC_RESOURCES: pod->resources_set = decode_resources(reader, &pod->resources); break;
+        case SPEC_GROUP: decode_group(reader, &pod->scheduling_group); break;
         }
 }
 

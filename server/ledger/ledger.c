@@ -13,11 +13,11 @@ void drop(struct ledger *ledger, const struct name *name) {
 // All tables, in no order.
 static void each_index(struct ledger *ledger, void (*run)(struct ledger *ledger, struct index *index)) {
     struct index *all[] = {
-        &ledger->slices,      &ledger->pools,       &ledger->groups,      &ledger->groups_by_pool,
-        &ledger->rows,        &ledger->claims,      &ledger->consumers,   &ledger->pods,
-        &ledger->pods_by_uid, &ledger->nodes,       &ledger->leases,      &ledger->classes,
-        &ledger->namespaces,  &ledger->taint_rules, &ledger->templates,   &ledger->memories,
-        &ledger->remembered,  &ledger->tombstones,  &ledger->shapes.index};
+        &ledger->slices,      &ledger->pools,       &ledger->groups,       &ledger->groups_by_pool,
+        &ledger->rows,        &ledger->claims,      &ledger->consumers,    &ledger->pods,
+        &ledger->pods_by_uid, &ledger->nodes,       &ledger->leases,       &ledger->classes,
+        &ledger->namespaces,  &ledger->taint_rules, &ledger->templates,    &ledger->memories,
+        &ledger->remembered,  &ledger->tombstones,  &ledger->shapes.index, &ledger->pods_by_group};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) run(ledger, all[i]);
 }
 

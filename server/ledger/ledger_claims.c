@@ -31,9 +31,7 @@ static void claim_free(struct ledger *ledger, struct claim_entry *claim) {
     for (size_t i = 0; i < claim->row_count; i++) row_leave(ledger, claim->rows[i]);
     for (size_t i = 0; i < claim->row_count; i++) row_free(ledger, claim->rows[i]);
     heap_free(&ledger->heap, claim->rows, claim->row_room * sizeof *claim->rows);
-    for (size_t i = 0; i < claim->consumer_count; i++) drop(ledger, claim->consumers[i].pod_uid);
-    heap_free(&ledger->heap, claim->consumers, claim->consumer_count * sizeof *claim->consumers);
-    heap_free(&ledger->heap, claim->placements, (claim->consumer_count + 1) * sizeof *claim->placements);
+    consumers_free(ledger, claim);
     for (size_t i = 0; i < claim->class_count; i++) drop(ledger, claim->classes[i]);
     heap_free(&ledger->heap, claim->classes, claim->class_count * sizeof *claim->classes);
     node_drop(ledger, claim->exact);
@@ -128,27 +126,6 @@ static bool make_rows(struct ledger *ledger, const struct resource_claim *object
     return true;
 }
 
-static bool make_consumers(struct ledger *ledger, const struct resource_claim *object,
-                           struct claim_entry *claim) {
-    const struct consumer_reference_list *references = &object->reserved_for;
-    claim->placements = heap_alloc(&ledger->heap, (references->count + 1) * sizeof *claim->placements);
-    if (claim->placements == NULL) return false;
-    if (references->count == 0) return true;
-    claim->consumers = heap_alloc(&ledger->heap, references->count * sizeof *claim->consumers);
-    if (claim->consumers == NULL) {
-        heap_free(&ledger->heap, claim->placements, (references->count + 1) * sizeof *claim->placements);
-        claim->placements = NULL;
-        return false;
-    }
-    claim->consumer_count = references->count;
-    for (size_t i = 0; i < references->count; i++) {
-        claim->consumers[i].claim = claim;
-        claim->consumers[i].pod_uid = take(ledger, references->items[i].uid);
-        if (claim->consumers[i].pod_uid == NULL) return false;
-    }
-    return true;
-}
-
 static bool add_class(struct ledger *ledger, const struct exact_request *request, struct claim_entry *claim) {
     if (request == NULL || request->device_class_name.len == 0) return true;
     const struct name *class = take(ledger, request->device_class_name);
@@ -190,7 +167,7 @@ static struct claim_entry *claim_new(struct ledger *ledger, const struct resourc
     claim->uid = take(ledger, object->metadata.uid);
     claim->allocated_at = take(ledger, object->allocation.allocation_timestamp);
     bool fine = claim->namespace != NULL && claim->name != NULL && claim->uid != NULL &&
-                claim->allocated_at != NULL && make_consumers(ledger, object, claim);
+                claim->allocated_at != NULL && consumers_make(ledger, object, claim);
     struct text exact = selector_exact_node(object->allocation.node_selector);
     if (fine && claim->allocated && exact.len > 0) {
         claim->exact = node_take(ledger, exact);

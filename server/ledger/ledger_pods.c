@@ -59,6 +59,7 @@ static void pod_free(struct ledger *ledger, struct pod_entry *pod) {
     drop(ledger, pod->namespace);
     drop(ledger, pod->name);
     drop(ledger, pod->uid);
+    drop(ledger, pod->group);
     heap_free(&ledger->heap, pod, sizeof *pod);
 }
 
@@ -74,6 +75,7 @@ static void pod_unlink(struct ledger *ledger, struct pod_entry *pod) {
     }
     index_remove(&ledger->pods, &pod->by_name);
     index_remove(&ledger->pods_by_uid, &pod->by_uid);
+    if (pod->group != ledger->empty) index_remove(&ledger->pods_by_group, &pod->by_group);
 }
 
 static void place_claims_of(struct ledger *ledger, const struct name *uid) {
@@ -86,6 +88,7 @@ static void place_claims_of(struct ledger *ledger, const struct name *uid) {
 
 static void pod_remove(struct ledger *ledger, struct pod_entry *pod) {
     pod_unlink(ledger, pod);
+    group_leave(ledger, pod, NULL);
     place_claims_of(ledger, pod->uid);
     pod_free(ledger, pod);
 }
@@ -257,11 +260,13 @@ static struct pod_entry *pod_new(struct ledger *ledger, const struct pod *object
     pod->namespace = take(ledger, object->metadata.namespace);
     pod->name = take(ledger, object->metadata.name);
     pod->uid = take(ledger, object->metadata.uid);
-    bool fine = pod->namespace != NULL && pod->name != NULL && pod->uid != NULL &&
+    pod->group = take(ledger, object->scheduling_group);
+    bool fine = pod->namespace != NULL && pod->name != NULL && pod->uid != NULL && pod->group != NULL &&
                 make_nodes(ledger, object, pod) && make_claims(ledger, object, pod) &&
                 make_limits(ledger, object, &arena, pod) && make_demands(ledger, object, &arena, pod) &&
                 make_reported(ledger, object, &arena, pod) && index_reserve(&ledger->pods) &&
-                index_reserve(&ledger->pods_by_uid);
+                index_reserve(&ledger->pods_by_uid) &&
+                (pod->group == ledger->empty || index_reserve(&ledger->pods_by_group));
     arena_release(&arena);
     if (fine) return pod;
     pod_free(ledger, pod);
@@ -292,6 +297,10 @@ static void commit_pod(struct ledger *ledger, struct pod_entry *pod, struct pod_
     pod->list_round = ledger->kinds[KIND_POD].list_round;
     index_insert(&ledger->pods, &pod->by_name, pod_hash(ledger, pod->namespace, pod->name));
     index_insert(&ledger->pods_by_uid, &pod->by_uid, names_hash(ledger->options.seed, &pod->uid, 1));
+    if (pod->group != ledger->empty)
+        index_insert(&ledger->pods_by_group, &pod->by_group,
+                     pod_group_hash(ledger, pod->namespace, pod->group));
+    if (known != NULL) group_leave(ledger, known, pod);
     if (pod->node != NULL) {
         pod->node_next = pod->node->pods;
         if (pod->node_next != NULL) pod->node_next->node_previous = pod;
@@ -319,7 +328,9 @@ enum ledger_outcome pod_apply(struct ledger *ledger, const struct ledger_event *
     struct pod_entry *fresh = pod_new(ledger, object);
     if (fresh == NULL) return LEDGER_FAILED;
     bool replaced = known != NULL && known->uid != fresh->uid;
-    if (replaced && !tombstone_add(ledger, known->uid, known->resource_version)) {
+    if (!group_join(ledger, fresh) ||
+        (replaced && !tombstone_add(ledger, known->uid, known->resource_version))) {
+        group_leave(ledger, fresh, known); // what it got as far as joining
         pod_free(ledger, fresh);
         return LEDGER_FAILED;
     }

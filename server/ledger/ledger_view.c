@@ -36,6 +36,7 @@ struct view ledger_view(const struct ledger *ledger) {
         .best_node = answer_best_node,
         .worst_node = answer_worst_node,
         .pod = answer_pod,
+        .group_pod = answer_group_pod,
         .pod_has_claim = answer_pod_has_claim,
         .consumers = answer_consumers,
         .named_claim = answer_named_claim,

@@ -192,3 +192,15 @@ const struct pending_claim *provisional_of_pod(const struct ledger *ledger, cons
     }
     return NULL;
 }
+
+const struct pending_claim *provisional_of_claim(const struct ledger *ledger, const struct name *uid,
+                                                 const struct pending_claim *after) {
+    struct link *link =
+        after == NULL ? index_first(&ledger->provisional.by_claim, names_hash(ledger->options.seed, &uid, 1))
+                      : index_next(&after->by_claim);
+    for (; link != NULL; link = index_next(link)) {
+        const struct pending_claim *entry = LINK_OWNER(link, struct pending_claim, by_claim);
+        if (entry->uid == uid && counts(ledger, entry)) return entry;
+    }
+    return NULL;
+}

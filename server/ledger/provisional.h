@@ -60,10 +60,12 @@ void provisional_seen(struct ledger *ledger, struct text uid, int64_t resource_v
 // What it does: lets go of what is too old, but not while the watch of claims is not alive.
 void provisional_expire(struct ledger *ledger);
 
-// The first entry of a device, or a Pod, then the next one; NULL at the end.
+// The first entry of a device, a claim, or a Pod, then the next one; NULL at the end.
 const struct pending_device *provisional_of_device(const struct ledger *ledger, const struct name *driver,
                                                    const struct name *pool, const struct name *device,
                                                    const struct pending_device *after);
+const struct pending_claim *provisional_of_claim(const struct ledger *ledger, const struct name *uid,
+                                                 const struct pending_claim *after);
 const struct pending_claim *provisional_of_pod(const struct ledger *ledger, const struct name *pod,
                                                const struct pending_claim *after);
 

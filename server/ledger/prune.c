@@ -24,7 +24,8 @@ struct pruning {
 static const struct pruning prunings[] = {
     {KIND_OTHER, ".metadata", LEAVE_OUT, "managedFields annotations selfLink"},
     {KIND_POD, ".spec", KEEP_ONLY,
-     "nodeName schedulerName schedulingGates resourceClaims initContainers containers overhead resources"},
+     "nodeName schedulerName schedulingGates schedulingGroup resourceClaims initContainers containers "
+     "overhead resources"},
     {KIND_POD, ".spec.containers[]", KEEP_ONLY, CONTAINER_SPEC},
     {KIND_POD, ".spec.initContainers[]", KEEP_ONLY, CONTAINER_SPEC},
     {KIND_POD, ".status", KEEP_ONLY,

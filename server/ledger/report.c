@@ -191,6 +191,8 @@ static void make_row(struct making *making, const struct placement *placement, c
         struct text *name = LIST_APPEND(making->arena, &report->pods);
         if (name != NULL) *name = pod_text(pod, making->arena);
     }
+    // Pods of a PodGroup come in no order of the API's.
+    if (claim->group_count > 0) SORT(&report->pods, compare_names, making->arena);
 }
 
 static void add_part(struct making *making, struct text resource, enum column column,

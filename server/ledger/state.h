@@ -143,6 +143,7 @@ struct consumer {
     struct link by_pod; // UID
     const struct name *pod_uid;
     struct claim_entry *claim;
+    bool by_group; // the claim is reserved for the Pod's PodGroup
 };
 
 // A claim that counts on a node.
@@ -168,8 +169,11 @@ struct claim_entry {
     size_t row_room; // how many `rows` has room for
     struct consumer *consumers;
     size_t consumer_count;
-    struct placement *placements; // consumer_count + 1
-    const struct name **classes;  // device classes that its requests name
+    size_t consumer_room;         // how many `consumers` has room for
+    struct placement *placements; // consumer_room + 1
+    const struct name **groups;   // PodGroups that it is reserved for
+    size_t group_count;
+    const struct name **classes; // device classes that its requests name
     size_t class_count;
     int64_t event_ms; // the last event about it
     int64_t held_ms;  // since when it is held; 0: it is not, or no clock runs
@@ -211,9 +215,11 @@ struct reported {
 struct pod_entry {
     struct link by_name; // namespace, name
     struct link by_uid;
+    struct link by_group; // namespace, group; when it has one
     const struct name *namespace;
     const struct name *name;
     const struct name *uid;
+    const struct name *group; // its PodGroup's name; the empty name: none
     int64_t resource_version;
     struct node_entry *node;      // spec.nodeName
     struct node_entry *nominated; // status.nominatedNodeName
@@ -419,7 +425,8 @@ struct ledger {
     struct index consumers; // by the Pod's UID
     struct index pods;
     struct index pods_by_uid;
-    struct index nodes; // by name
+    struct index pods_by_group; // namespace, PodGroup
+    struct index nodes;         // by name
     struct index leases;
     struct index classes;
     struct index namespaces;
@@ -580,6 +587,20 @@ void row_free(struct ledger *ledger, struct row *row);
 // What it does: notes the devices of the same pool and name that a scheduler could mistake for the row's own.
 void row_note_rivals(struct ledger *ledger, struct row *row, const struct node_entry *node,
                      int64_t generation);
+
+// ---- ledger_groups.c
+
+// What it does: fills a new claim's consumers, with room for its placements. Errors: false, memory.
+bool consumers_make(struct ledger *ledger, const struct resource_claim *object, struct claim_entry *claim)
+    __attribute__((warn_unused_result));
+void consumers_free(struct ledger *ledger, struct claim_entry *claim);
+// What they do: make a Pod that will be entered a consumer of what is reserved for its PodGroup; end that for
+// one that is gone (now NULL), or is another now. Errors: false, memory; nothing that counts has changed.
+bool group_join(struct ledger *ledger, const struct pod_entry *pod) __attribute__((warn_unused_result));
+void group_leave(struct ledger *ledger, const struct pod_entry *known, const struct pod_entry *now);
+uint64_t pod_group_hash(const struct ledger *ledger, const struct name *namespace, const struct name *group);
+// Whether a claim is reserved for the PodGroup of a Pod that names it.
+bool claim_is_for_group_of(const struct claim_entry *claim, const struct pod_entry *pod);
 
 // ---- placement.c
 

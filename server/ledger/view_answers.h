@@ -25,6 +25,8 @@ enum view_answer answer_device(const void *state, const struct device_key *key, 
 // view_claims.c
 enum view_answer answer_pod(const void *state, struct text uid, struct arena *arena,
                             struct view_pod *ret_pod);
+enum view_answer answer_group_pod(const void *state, struct text namespace, struct text group,
+                                  struct text claim, struct arena *arena, struct view_pod *ret_pod);
 enum view_answer answer_pod_has_claim(const void *state, struct text pod_uid, struct text without_claim,
                                       bool *ret_has);
 enum view_answer answer_consumers(const void *state, const struct object_meta *metadata,

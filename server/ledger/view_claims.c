@@ -37,7 +37,8 @@ static void fill_claim(const struct ledger *ledger, const struct pod_entry *pod,
     view->uid = claim->uid->text;
     view->gated = claim_is_gated(ledger, claim);
     view->allocated = claim->allocated;
-    view->written = is_reserved_for(claim, pod->uid) || is_pending_for(ledger, claim->uid, pod->uid);
+    view->written = is_reserved_for(claim, pod->uid) || claim_is_for_group_of(claim, pod) ||
+                    is_pending_for(ledger, claim->uid, pod->uid);
     for (size_t i = 0; i < claim->row_count; i++)
         add_driver(arena, &view->drivers, claim->rows[i]->group->driver);
     for (size_t i = 0; claim->row_count == 0 && i < claim->class_count; i++) {
@@ -46,12 +47,8 @@ static void fill_claim(const struct ledger *ledger, const struct pod_entry *pod,
     }
 }
 
-enum view_answer answer_pod(const void *state, struct text uid, struct arena *arena,
-                            struct view_pod *ret_pod) {
-    const struct ledger *ledger = state;
-    const struct name *name = name_find(&ledger->names, uid);
-    const struct pod_entry *pod = name == NULL ? NULL : pod_by_uid(ledger, name);
-    if (pod == NULL) return ledger->kinds[KIND_POD].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
+static enum view_answer fill_pod(const struct ledger *ledger, const struct pod_entry *pod,
+                                 struct arena *arena, struct view_pod *ret_pod) {
     struct view_pod view = {.namespace = pod->namespace->text,
                             .name = pod->name->text,
                             .uid = pod->uid->text,
@@ -72,6 +69,72 @@ enum view_answer answer_pod(const void *state, struct text uid, struct arena *ar
     return VIEW_KNOWN;
 }
 
+enum view_answer answer_pod(const void *state, struct text uid, struct arena *arena,
+                            struct view_pod *ret_pod) {
+    const struct ledger *ledger = state;
+    const struct name *name = name_find(&ledger->names, uid);
+    const struct pod_entry *pod = name == NULL ? NULL : pod_by_uid(ledger, name);
+    if (pod == NULL) return ledger->kinds[KIND_POD].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
+    return fill_pod(ledger, pod, arena, ret_pod);
+}
+
+static bool names_claim(const struct pod_entry *pod, struct text claim) {
+    for (size_t i = 0; i < pod->claim_count; i++)
+        if (pod->claims[i].claim != NULL && text_equal(pod->claims[i].claim->text, claim)) return true;
+    return false;
+}
+
+enum view_answer answer_group_pod(const void *state, struct text namespace, struct text group,
+                                  struct text claim, struct arena *arena, struct view_pod *ret_pod) {
+    const struct ledger *ledger = state;
+    const struct name *space = name_find(&ledger->names, namespace);
+    const struct name *name = name_find(&ledger->names, group);
+    const struct pod_entry *chosen = NULL;
+    bool agree = true;
+    if (space == NULL || name == NULL || name == ledger->empty) return VIEW_NOT_FOUND;
+    for (struct link *link = index_first(&ledger->pods_by_group, pod_group_hash(ledger, space, name));
+         link != NULL; link = index_next(link)) {
+        const struct pod_entry *pod = LINK_OWNER(link, struct pod_entry, by_group);
+        if (pod->group != name || pod->namespace != space || !pod->live || pod->node != NULL ||
+            !names_claim(pod, claim))
+            continue;
+        if (chosen != NULL && chosen->nominated != NULL && pod->nominated != NULL &&
+            pod->nominated != chosen->nominated)
+            agree = false;
+        if (chosen == NULL || (chosen->nominated == NULL && pod->nominated != NULL)) chosen = pod;
+    }
+    if (chosen == NULL) return VIEW_NOT_FOUND;
+    struct view_pod pod;
+    if (fill_pod(ledger, chosen, arena, &pod) != VIEW_KNOWN) return VIEW_NOT_FOUND;
+    if (!agree) pod.node = (struct text){NULL, 0};
+    *ret_pod = pod;
+    return VIEW_KNOWN;
+}
+
+// A claim that other Pods of the group consume was not written for this one.
+static bool is_used_by_others(const struct ledger *ledger, const struct claim_entry *claim,
+                              const struct name *pod_uid) {
+    for (size_t i = 0; i < claim->consumer_count; i++) {
+        const struct pod_entry *pod = pod_by_uid(ledger, claim->consumers[i].pod_uid);
+        if (pod != NULL && pod->live && pod->uid != pod_uid) return true;
+    }
+    return false;
+}
+
+// Whether a claim of the Pod was let in a moment ago for something that is no Pod: its PodGroup.
+static bool is_pending_for_group(const struct ledger *ledger, const struct pod_entry *pod,
+                                 struct text without_claim) {
+    for (size_t i = 0; i < pod->claim_count && pod->group != ledger->empty; i++) {
+        const struct name *name = pod->claims[i].claim;
+        const struct claim_entry *claim = name == NULL ? NULL : claim_find(ledger, pod->namespace, name);
+        if (claim == NULL || text_equal(claim->uid->text, without_claim)) continue;
+        for (const struct pending_claim *pending = provisional_of_claim(ledger, claim->uid, NULL);
+             pending != NULL; pending = provisional_of_claim(ledger, claim->uid, pending))
+            if (pending->pod != ledger->empty && pod_by_uid(ledger, pending->pod) == NULL) return true;
+    }
+    return false;
+}
+
 enum view_answer answer_pod_has_claim(const void *state, struct text pod_uid, struct text without_claim,
                                       bool *ret_has) {
     const struct ledger *ledger = state;
@@ -81,9 +144,11 @@ enum view_answer answer_pod_has_claim(const void *state, struct text pod_uid, st
     for (struct link *link = index_first(&ledger->consumers, names_hash(ledger->options.seed, &uid, 1));
          link != NULL; link = index_next(link)) {
         const struct consumer *consumer = LINK_OWNER(link, struct consumer, by_pod);
-        if (consumer->pod_uid == uid && !text_equal(consumer->claim->uid->text, without_claim))
-            *ret_has = true;
+        if (consumer->pod_uid != uid || text_equal(consumer->claim->uid->text, without_claim)) continue;
+        if (!consumer->by_group || !is_used_by_others(ledger, consumer->claim, uid)) *ret_has = true;
     }
+    const struct pod_entry *pod = pod_by_uid(ledger, uid);
+    if (pod != NULL && is_pending_for_group(ledger, pod, without_claim)) *ret_has = true;
     for (const struct pending_claim *pending = provisional_of_pod(ledger, uid, NULL); pending != NULL;
          pending = provisional_of_pod(ledger, uid, pending))
         if (!text_equal(pending->uid->text, without_claim)) *ret_has = true;

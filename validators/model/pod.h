@@ -79,6 +79,7 @@ struct pod {
     struct text node_name;             // spec.nodeName
     struct text scheduler_name;        // spec.schedulerName
     struct text_list scheduling_gates; // names
+    struct text scheduling_group;      // spec.schedulingGroup.podGroupName; empty: none
     struct pod_resource_claim_list resource_claims;
     struct container_list init_containers;
     struct container_list containers;

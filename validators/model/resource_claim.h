@@ -132,6 +132,12 @@ struct consumer_reference_list {
     size_t count;
 };
 
+// A PodGroup: Pods that are scheduled together may share a claim.
+static inline bool consumer_is_group(const struct consumer_reference *consumer) {
+    return text_equal(consumer->resource, TEXT("podgroups")) &&
+           text_equal(consumer->api_group, TEXT("scheduling.k8s.io"));
+}
+
 struct condition {
     struct text type;
     struct text status;

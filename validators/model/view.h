@@ -217,7 +217,12 @@ struct view_table {
                                    struct view_standing *ret_standing);
     enum view_answer (*pod)(const void *state, struct text uid, struct arena *arena,
                             struct view_pod *ret_pod);
-    // Whether another claim than this one is, or is about to be, reserved for a Pod.
+    // The Pod that a write for its PodGroup is about: one of the group that names the claim and has no node
+    // yet. Where several are nominated, its node is told only if it is theirs, too.
+    enum view_answer (*group_pod)(const void *state, struct text namespace, struct text group,
+                                  struct text claim, struct arena *arena, struct view_pod *ret_pod);
+    // Whether another claim than this one is, or is about to be, reserved for a Pod, or for its PodGroup
+    // without another Pod that has it.
     enum view_answer (*pod_has_claim)(const void *state, struct text pod_uid, struct text without_claim,
                                       bool *ret_has);
     // The live Pods, other than this one, that a claim is reserved for.

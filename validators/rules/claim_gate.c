@@ -31,9 +31,19 @@ struct text selector_node(const struct node_selector *selector) {
 }
 
 static void look_at_pod(const struct rule_input *input, struct claim_write *write) {
-    if (write->consumer_uid.len == 0) return;
-    write->pod_known =
-        VIEW_ASK(input->view, pod, write->consumer_uid, input->arena, &write->pod) == VIEW_KNOWN;
+    const struct object_meta *metadata = &write->claim->metadata;
+    enum view_answer answer = VIEW_NOT_FOUND;
+    if (write->group.len > 0)
+        answer = VIEW_ASK(input->view, group_pod, metadata->namespace, write->group, metadata->name,
+                          input->arena, &write->pod);
+    else if (write->consumer_uid.len > 0)
+        answer = VIEW_ASK(input->view, pod, write->consumer_uid, input->arena, &write->pod);
+    write->pod_known = answer == VIEW_KNOWN;
+}
+
+static void set_consumer(const struct consumer_reference *consumer, struct claim_write *write) {
+    write->consumer_uid = consumer->uid;
+    if (consumer_is_group(consumer)) write->group = consumer->name;
 }
 
 bool claim_write_of(const struct rule_input *input, struct claim_write *ret_write) {
@@ -44,11 +54,11 @@ bool claim_write_of(const struct rule_input *input, struct claim_write *ret_writ
     for (size_t i = 0; i < claim->reserved_for.count; i++) {
         const struct consumer_reference *consumer = &claim->reserved_for.items[i];
         if (old != NULL && has_consumer(old, consumer->uid)) continue;
-        if (write.consumer_count++ == 0) write.consumer_uid = consumer->uid;
+        if (write.consumer_count++ == 0) set_consumer(consumer, &write);
     }
     // An allocation for nobody new is for those who are there.
     if (write.allocates && write.consumer_uid.len == 0 && claim->reserved_for.count > 0)
-        write.consumer_uid = claim->reserved_for.items[0].uid;
+        set_consumer(&claim->reserved_for.items[0], &write);
     look_at_pod(input, &write);
     write.node = selector_node(claim->allocation.node_selector);
     if (write.node.len == 0 && write.pod_known) write.node = write.pod.node;
@@ -56,12 +66,15 @@ bool claim_write_of(const struct rule_input *input, struct claim_write *ret_writ
     return write.allocates || write.consumer_count > 0;
 }
 
-bool claim_write_is_later(const struct rule_input *input, const struct claim_write *write) {
+static bool has_claim(const struct rule_input *input, const struct claim_write *write, struct text uid) {
     bool has = false;
     // The Pod itself need not be known for that.
-    return VIEW_ASK(input->view, pod_has_claim, write->consumer_uid, write->claim->metadata.uid, &has) ==
-               VIEW_KNOWN &&
-           has;
+    return VIEW_ASK(input->view, pod_has_claim, uid, write->claim->metadata.uid, &has) == VIEW_KNOWN && has;
+}
+
+bool claim_write_is_later(const struct rule_input *input, const struct claim_write *write) {
+    return has_claim(input, write, write->consumer_uid) ||
+           (write->group.len > 0 && write->pod_known && has_claim(input, write, write->pod.uid));
 }
 
 struct finding *claim_finding(const struct rule_input *input, const struct claim_write *write,

@@ -10,8 +10,9 @@ struct claim_write {
     bool allocates;           // an allocation is there that was not
     struct text consumer_uid; // of the first consumer that was not there; empty: none
     size_t consumer_count;    // how many are new
+    struct text group;        // its name, when that consumer is a PodGroup
     bool pod_known;
-    struct view_pod pod; // that consumer, when it is a Pod and known
+    struct view_pod pod; // that consumer, or one of the PodGroup that it is about, when it is known
     struct text node;    // where the claim will be used; empty: not one node, or not known
 };
 

@@ -5,6 +5,11 @@
 // 1.37 one Pod at all; a device with overhead only may serve many, and each Pod pays its own overhead. When
 // the first Pod has ended, the next one may have the claim.
 //
+// A reservation for a PodGroup is never denied: which of its Pods will have the claim cannot be told from it.
+// It is warned about where the claim's devices take of their node, because 1.36 charges them to the first Pod
+// of the group alone, and 1.37 refuses them to a second Pod that is scheduled together with the first, and
+// charges them again to one that comes later.
+//
 // Wrong: Pods a and b on node-1, both with claim gpu, whose device has a mapping.
 // Right: a ResourceClaimTemplate, which makes a claim for each Pod.
 //
@@ -15,8 +20,9 @@
 //
 // Default: deny. Policy may set deny, warn, audit or off.
 //
-// Source: kubernetes v1.36.3 and v1.37.2 pkg/scheduler/framework/plugins/dynamicresources/
-// nodeallocatabledynamicresources.go; kubernetes/enhancements pull request 6082.
+// Source: k8s.io/dynamic-resource-allocation v0.37.2 resourceclaim/resourceclaim.go, BindTo; kubernetes
+// v1.36.3 and v1.37.2 pkg/scheduler/framework/plugins/dynamicresources/ nodeallocatabledynamicresources.go;
+// kubernetes/enhancements pull request 6082.
 #include "validators/rules/claim_gate.h"
 
 static bool takes_of_node(const struct rule_input *input, const struct claim_write *write) {
@@ -32,6 +38,18 @@ static bool takes_of_node(const struct rule_input *input, const struct claim_wri
     return false;
 }
 
+static void judge_group(const struct rule_input *input, const struct claim_write *write,
+                        struct finding_list *findings) {
+    if (!takes_of_node(input, write)) return;
+    struct finding *finding = claim_finding(
+        input, write, findings, FINDING_FORBIDDEN,
+        text_format(input->arena, "PodGroup %.*s shares devices that take of the node%s",
+                    TEXT_ARG(write->group),
+                    input->minor < MINOR_37 ? ", and 1.36 charges them to one of its Pods alone" : ""),
+        TEXT("a template in the Pods makes a claim for each"));
+    if (finding != NULL && finding->severity == SEVERITY_DENY) finding->severity = SEVERITY_WARN;
+}
+
 static bool is_same_place(const struct rule_input *input, struct text a, struct text b) {
     return input->minor >= MINOR_37 || (a.len > 0 && text_equal(a, b));
 }
@@ -39,7 +57,12 @@ static bool is_same_place(const struct rule_input *input, struct text a, struct 
 void rule_claim_shared(const struct rule_input *input, struct finding_list *findings) {
     struct claim_write write;
     struct view_consumer_list consumers = {NULL, 0};
-    if (!claim_write_of(input, &write) || write.consumer_count == 0 || !write.pod_known) return;
+    if (!claim_write_of(input, &write) || write.consumer_count == 0) return;
+    if (write.group.len > 0) {
+        judge_group(input, &write, findings);
+        return;
+    }
+    if (!write.pod_known) return;
     if (VIEW_ASK(input->view, consumers, &write.claim->metadata, write.consumer_uid, input->arena,
                  &consumers) != VIEW_KNOWN)
         return;

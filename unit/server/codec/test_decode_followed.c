@@ -34,6 +34,7 @@ Test(decode_followed, pod_spec) {
     decode(decode_pod,
            "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'unknown':1,'spec':{'nodeName':'n',"
            "'schedulerName':'s','schedulingGates':[{'name':'g'},{}],'hostNetwork':true,"
+           "'schedulingGroup':{'podGroupName':'gang','unknown':1},"
            "'resourceClaims':[{'name':'a','resourceClaimName':'b'},{'name':'c','resourceClaimTemplateName':'"
            "t'}],"
            "'initContainers':[{'name':'i','restartPolicy':'Always','image':'x'}],'containers':[{'name':'c',"
@@ -47,6 +48,7 @@ Test(decode_followed, pod_spec) {
     SAME(pod->scheduler_name, "s");
     cr_assert_eq(pod->scheduling_gates.count, 2);
     SAME(pod->scheduling_gates.items[0], "g");
+    SAME(pod->scheduling_group, "gang");
     SAME(pod->resource_claims.items[0].claim_name.value, "b");
     cr_assert_not(pod->resource_claims.items[0].template_name.set);
     SAME(pod->resource_claims.items[1].template_name.value, "t");
