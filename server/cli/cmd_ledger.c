@@ -12,6 +12,7 @@
 #include "server/cli/print_ledger.h"
 #include "server/kube_version.h"
 #include "server/ledger/replay.h"
+#include "validators/registry/device_judge.h"
 
 #define READ_STEP_BYTES ((size_t)1 << 20)
 
@@ -146,7 +147,7 @@ static int replay(const struct options *options) {
     struct inputs inputs = {0};
     struct fault fault = {0};
     if (options_given(options, OPTION_LEDGER_DIR)) return replay_journal(options);
-    struct ledger_options ledger_options = {0};
+    struct ledger_options ledger_options = {.judge = registry_device_judge()};
     struct ledger *ledger = NULL;
     int code;
     bool fine = read_inputs(options, &inputs, &fault) &&

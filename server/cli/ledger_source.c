@@ -14,6 +14,7 @@
 #include "server/ledger/journal_read.h"
 #include "server/ledger/replay.h"
 #include "server/operate/socket.h"
+#include "validators/registry/device_judge.h"
 
 // ---- a running server
 
@@ -102,7 +103,7 @@ bool source_live_text(const char *folder, const char *node, bool all, FILE *out,
 // ---- a new ledger
 
 static struct ledger *new_ledger(int minor, struct fault *fault) {
-    struct ledger_options options = {.minor = minor};
+    struct ledger_options options = {.minor = minor, .judge = registry_device_judge()};
     if (getrandom(options.seed, sizeof options.seed, 0) == (ssize_t)sizeof options.seed)
         return ledger_new(&options, fault);
     fault_set(fault, FAULT_IO, "no random numbers: %s", strerror(errno));

@@ -169,6 +169,23 @@ static void print_drivers(FILE *out, const struct driver_report_list *drivers) {
     putc(']', out);
 }
 
+static void print_unusable(FILE *out, const struct faulty_device_list *list) {
+    putc('[', out);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct faulty_device *one = &list->items[i];
+        fputs(i > 0 ? ",\n      {" : "\n      {", out);
+        print_member(out, "driver", one->driver);
+        putc(',', out);
+        print_member(out, "pool", one->pool);
+        putc(',', out);
+        print_member(out, "device", one->device);
+        putc(',', out);
+        print_member(out, "rule", text_of(one->rule));
+        putc('}', out);
+    }
+    putc(']', out);
+}
+
 void print_ledger_node_json(FILE *out, const struct node_report *report, struct arena *arena) {
     putc('{', out);
     print_member(out, "name", report->name);
@@ -184,6 +201,8 @@ void print_ledger_node_json(FILE *out, const struct node_report *report, struct 
     print_divergence(out, &report->divergence, arena);
     fputs(",\n     \"drivers\":", out);
     print_drivers(out, &report->drivers);
+    fputs(",\n     \"unusable\":", out);
+    print_unusable(out, &report->unusable);
     putc('}', out);
 }
 
@@ -252,6 +271,20 @@ static void print_row_text(FILE *out, const struct row_report *row, struct arena
             row->admin ? ", admin access" : "");
 }
 
+static void print_unusable_text(FILE *out, const struct faulty_device *one) {
+    fputs("  UNUSABLE ", out);
+    print_plain_text(out, one->driver);
+    putc('/', out);
+    print_plain_text(out, one->pool);
+    if (one->device.len > 0) {
+        putc('/', out);
+        print_plain_text(out, one->device);
+    } else {
+        fputs(", all devices", out);
+    }
+    fprintf(out, " [%s]\n", one->rule);
+}
+
 void print_ledger_node_text(FILE *out, const struct node_report *report, struct arena *arena) {
     print_plain_text(out, report->name);
     fprintf(out, ": %s\n", freshness_name(report->state));
@@ -273,6 +306,7 @@ void print_ledger_node_text(FILE *out, const struct node_report *report, struct 
         putc('\n', out);
     }
     for (size_t i = 0; i < report->claims.count; i++) print_row_text(out, &report->claims.items[i], arena);
+    for (size_t i = 0; i < report->unusable.count; i++) print_unusable_text(out, &report->unusable.items[i]);
     for (size_t i = 0; i < report->divergence.count; i++) {
         const struct divergence_report *divergence = &report->divergence.items[i];
         if (!divergence->settled) continue;

@@ -11,6 +11,7 @@
 #include "server/kube_version.h"
 #include "server/log.h"
 #include "server/review/gate_ledger.h"
+#include "validators/registry/device_judge.h"
 
 #define MS_PER_S 1000.0
 
@@ -95,7 +96,7 @@ static void collect(void *state, struct exposition *out) {
 }
 
 static bool make_options(int minor, struct ledger_options *ret_options, struct fault *fault) {
-    *ret_options = (struct ledger_options){.minor = minor};
+    *ret_options = (struct ledger_options){.minor = minor, .judge = registry_device_judge()};
     return getrandom(ret_options->seed, sizeof ret_options->seed, 0) == (ssize_t)sizeof ret_options->seed ||
            fault_set(fault, FAULT_IO, "no random numbers: %s", strerror(errno));
 }

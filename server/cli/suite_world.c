@@ -5,6 +5,7 @@
 #include "server/codec/decode.h"
 #include "server/feed/kinds.h"
 #include "server/feed/stamp.h"
+#include "validators/registry/device_judge.h"
 
 static const uint64_t seed[2] = {0x6472617762726964, 0x6765207465737473}; // a suite runs the same each time
 
@@ -140,7 +141,8 @@ static bool list_policy(struct suite_world *world, struct fault *fault) {
 
 bool suite_world_start(struct suite_world *world, struct arena *arena, const struct suite *suite,
                        const struct suite_case *one, struct text *ret_path, struct fault *fault) {
-    struct ledger_options options = {.minor = suite->minor, .seed = {seed[0], seed[1]}};
+    struct ledger_options options = {
+        .minor = suite->minor, .seed = {seed[0], seed[1]}, .judge = registry_device_judge()};
     *world = (struct suite_world){.arena = arena, .suite = suite, .now_ms = SUITE_START_MS};
     world->ledger = ledger_new(&options, fault);
     if (world->ledger == NULL) return false;

@@ -229,11 +229,23 @@ static const struct kind_row *row_of_kind(enum object_kind kind) {
     return NULL;
 }
 
+// A slice that nobody has judged yet is judged here.
+static enum ledger_outcome apply_judged(struct ledger *ledger, const struct kind_row *row,
+                                        const struct ledger_event *event) {
+    struct ledger_event judged;
+    struct arena arena;
+    arena_init(&arena, LEDGER_JUDGE_BYTES);
+    bool fine = ledger_judge(ledger->options.judge, ledger->options.minor, event, &arena, &judged);
+    enum ledger_outcome outcome = fine ? row->apply(ledger, &judged) : LEDGER_FAILED;
+    arena_release(&arena);
+    return outcome;
+}
+
 enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event,
                                  struct fault *fault) {
     if (event->type == EVENT_BOOKMARK) return LEDGER_APPLIED;
     const struct kind_row *row = row_of_kind(event->object->kind);
-    enum ledger_outcome outcome = row == NULL ? LEDGER_IGNORED : row->apply(ledger, event);
+    enum ledger_outcome outcome = row == NULL ? LEDGER_IGNORED : apply_judged(ledger, row, event);
     if (outcome == LEDGER_APPLIED && event->object->kind == KIND_RESOURCE_CLAIM)
         provisional_seen(ledger, event->object->claim.metadata.uid, event->resource_version,
                          event->type == EVENT_DELETED);

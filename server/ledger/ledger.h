@@ -10,6 +10,7 @@
 
 #include "validators/core/fault.h"
 #include "validators/core/heap.h"
+#include "validators/model/device_judge.h"
 #include "validators/model/object.h"
 #include "validators/model/view.h"
 
@@ -19,12 +20,15 @@ struct ledger_event {
     enum event_type type;
     const struct object *object; // any of the kinds of object.h; others change nothing
     int64_t resource_version;    // of the object; the order is per object UID
+    const uint64_t *faults;      // of a slice's devices, as ledger_judge found them; NULL: none has any
+    bool judged;                 // false: ledger_apply judges the slice itself
 };
 
 struct ledger_options {
-    int minor;               // 36 or 37; newer ones run as the newest known
-    uint64_t seed[2];        // of the hash tables: names come from tenants
-    size_t memory_cap_bytes; // 0: no cap
+    int minor;                        // 36 or 37; newer ones run as the newest known
+    uint64_t seed[2];                 // of the hash tables: names come from tenants
+    size_t memory_cap_bytes;          // 0: no cap
+    const struct device_judge *judge; // of the devices of slices; NULL: every device is usable
 };
 
 struct ledger;
@@ -44,6 +48,13 @@ enum ledger_outcome {
 // What it does: applies one event. The object is only read during the call.
 enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event,
                                  struct fault *fault);
+
+// What it does: judges the devices of a slice before it is applied, so that the store need not be held
+// meanwhile. *ret_event is the event with what was found; other events are only copied. Owner: the arena.
+// Errors: false, memory.
+#define LEDGER_JUDGE_BYTES ((size_t)64 * 1024 * 1024) // that the arena may take
+bool ledger_judge(const struct device_judge *judge, int minor, const struct ledger_event *event,
+                  struct arena *arena, struct ledger_event *ret_event) __attribute__((warn_unused_result));
 
 // A list that replaces what is known of one kind: begin, apply each item as EVENT_ADDED, end. What was not
 // among the items is deleted at the end. Until then the old state answers.

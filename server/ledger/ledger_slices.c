@@ -30,6 +30,7 @@ static void slice_free(struct ledger *ledger, struct slice_entry *slice) {
         selector_free(&ledger->names, slice->places[i].node_selector);
     }
     heap_free(&ledger->heap, slice->places, slice->device_count * sizeof *slice->places);
+    heap_free(&ledger->heap, slice->faults, slice->device_count * sizeof *slice->faults);
     drop(ledger, slice->name);
     drop(ledger, slice->uid);
     heap_free(&ledger->heap, slice, sizeof *slice);
@@ -52,6 +53,11 @@ static void swap_devices(struct slice_entry *slice, size_t a, size_t b) {
     struct device_entry device = slice->devices[a];
     slice->devices[a] = slice->devices[b];
     slice->devices[b] = device;
+    if (slice->faults != NULL) {
+        uint64_t faults = slice->faults[a];
+        slice->faults[a] = slice->faults[b];
+        slice->faults[b] = faults;
+    }
     if (slice->places == NULL) return;
     struct device_place place = slice->places[a];
     slice->places[a] = slice->places[b];
@@ -77,7 +83,18 @@ static void sort_devices(struct slice_entry *slice) {
     }
 }
 
-static bool make_devices(struct ledger *ledger, const struct resource_slice *object,
+// Few slices have devices with faults; the others do without the words.
+static bool copy_faults(struct ledger *ledger, const uint64_t *faults, struct slice_entry *slice) {
+    uint64_t any = 0;
+    for (size_t i = 0; faults != NULL && i < slice->device_count; i++) any |= faults[i];
+    if (any == 0) return true;
+    slice->faults = heap_alloc(&ledger->heap, slice->device_count * sizeof *slice->faults);
+    if (slice->faults == NULL) return false;
+    memcpy(slice->faults, faults, slice->device_count * sizeof *slice->faults);
+    return true;
+}
+
+static bool make_devices(struct ledger *ledger, const struct resource_slice *object, const uint64_t *faults,
                          struct slice_entry *slice) {
     size_t count = object->devices.count;
     if (count == 0) return true;
@@ -92,6 +109,7 @@ static bool make_devices(struct ledger *ledger, const struct resource_slice *obj
         }
     }
     slice->device_count = count;
+    if (!copy_faults(ledger, faults, slice)) return false;
     for (size_t i = 0; i < count; i++) {
         const struct device *device = &object->devices.items[i];
         slice->devices[i].name = take(ledger, device->name);
@@ -104,14 +122,15 @@ static bool make_devices(struct ledger *ledger, const struct resource_slice *obj
     return true;
 }
 
-static struct slice_entry *slice_new(struct ledger *ledger, const struct resource_slice *object) {
+static struct slice_entry *slice_new(struct ledger *ledger, const struct ledger_event *event) {
+    const struct resource_slice *object = &event->object->slice;
     struct slice_entry *slice = heap_alloc(&ledger->heap, sizeof *slice);
     if (slice == NULL) return NULL;
     slice->generation = object->pool.generation;
     slice->resource_slice_count = object->pool.resource_slice_count;
     slice->name = take(ledger, object->metadata.name);
     slice->uid = take(ledger, object->metadata.uid);
-    if (slice->name != NULL && slice->uid != NULL && make_devices(ledger, object, slice) &&
+    if (slice->name != NULL && slice->uid != NULL && make_devices(ledger, object, event->faults, slice) &&
         index_reserve(&ledger->slices))
         return slice;
     slice_free(ledger, slice);
@@ -207,7 +226,7 @@ enum ledger_outcome slice_apply(struct ledger *ledger, const struct ledger_event
         slice_remove(ledger, known);
         return LEDGER_APPLIED;
     }
-    struct slice_entry *fresh = slice_new(ledger, object);
+    struct slice_entry *fresh = slice_new(ledger, event);
     if (fresh == NULL) return LEDGER_FAILED;
     struct pool_key key = pool_key_of(object);
     struct pool_entry *pool = pool_get(ledger, &key, object->node_selector);

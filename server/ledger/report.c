@@ -91,6 +91,14 @@ static int compare_drivers(const void *a, const void *b) {
     return compare_texts(left, right, 2);
 }
 
+static int compare_faulty(const void *a, const void *b) {
+    const struct faulty_device *x = a;
+    const struct faulty_device *y = b;
+    const struct text left[] = {x->driver, x->pool, x->device};
+    const struct text right[] = {y->driver, y->pool, y->device};
+    return compare_texts(left, right, 3);
+}
+
 static int compare_numa(const void *a, const void *b) {
     const struct numa_report *x = a;
     const struct numa_report *y = b;
@@ -476,6 +484,8 @@ bool ledger_node_report(const struct ledger *ledger, struct text node, bool all_
     SORT(&report.numa, compare_numa, arena);
     SORT(&report.divergence, compare_divergences, arena);
     make_freshness(&making);
+    if (!ledger_faulty_devices(ledger, node, arena, &report.unusable)) return false;
+    SORT(&report.unusable, compare_faulty, arena);
     if (arena->poisoned) return false;
     *ret_report = report;
     return true;

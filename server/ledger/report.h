@@ -5,6 +5,7 @@
 #ifndef DRAWBRIDGE_LEDGER_REPORT_H
 #define DRAWBRIDGE_LEDGER_REPORT_H
 
+#include "server/ledger/faulty.h"
 #include "server/ledger/ledger.h"
 #include "server/ledger/shape.h"
 
@@ -110,6 +111,7 @@ struct node_report {
     struct row_report_list claims;
     struct divergence_report_list divergence;
     struct driver_report_list drivers;
+    struct faulty_device_list unusable; // by driver, pool, device
 };
 
 // What it does: the names of all nodes, sorted. Nodes whose object is not there are named while something

@@ -91,14 +91,21 @@ static bool may_name_numa(struct text key) {
     return false;
 }
 
-static bool first_node(const struct device_attribute *attribute, int64_t *ret_node) {
+// What an attribute says of a NUMA node, without its name; false when it is none of those that could.
+static bool read_numa(const struct device_attribute *attribute, struct shape_numa *ret_numa) {
+    struct shape_numa numa = {.form = NUMA_NODE};
+    const struct int64_list *ids = &attribute_lists(attribute)->ints;
+    if (!may_name_numa(attribute->key)) return false;
     if (attribute->int_value.set)
-        *ret_node = attribute->int_value.value;
-    else if (attribute_lists(attribute)->ints.count > 0)
-        *ret_node = attribute->lists->ints.items[0];
+        numa.id = attribute->int_value.value;
+    else if (ids->count > 0)
+        numa.id = ids->items[0];
     else
-        return false;
-    return may_name_numa(attribute->key);
+        numa.form = NUMA_NO_NODE;
+    for (size_t i = 1; i < ids->count; i++)
+        if (ids->items[i] < 0) numa.form = NUMA_LIST_WITH_NEGATIVE;
+    *ret_numa = numa;
+    return true;
 }
 
 // What Go writes is sorted, so each name is put in its place from the end. Of two with one name the first
@@ -203,10 +210,12 @@ static uint64_t capacity_digest(const struct source *source) {
 static void pile_numa(struct pile *pile, const struct device *device) {
     for (size_t i = 0; i < device->attributes.count; i++) {
         const struct device_attribute *attribute = &device->attributes.items[i];
-        int64_t id;
-        if (!first_node(attribute, &id)) continue;
+        struct shape_numa numa;
+        if (!read_numa(attribute, &numa)) continue;
         pile_text(pile, attribute->key);
-        pile_number(pile, (uint64_t)id);
+        pile_number(pile, (uint64_t)numa.id);
+        // The ordinary form adds nothing, so that digests that were written down once still hold.
+        if (numa.form != NUMA_NODE) pile_number(pile, UINT64_MAX - (uint64_t)numa.form);
     }
 }
 
@@ -265,13 +274,14 @@ static bool fill_mappings(struct shape_table *table, const struct source *source
     return true;
 }
 
-static bool fill_numa(struct shape_table *table, const struct source *source, struct shape_numa *numa) {
+static bool fill_numa(struct shape_table *table, const struct source *source, struct shape *shape,
+                      struct shape_numa *numa) {
     size_t at = 0;
     for (size_t i = 0; i < source->device->attributes.count; i++) {
         const struct device_attribute *attribute = &source->device->attributes.items[i];
-        int64_t id;
-        if (!first_node(attribute, &id)) continue;
-        numa[at].id = id;
+        if (!read_numa(attribute, &numa[at])) continue;
+        if (numa[at].form != NUMA_NODE || numa[at].id < 0 || numa[at].id != numa[0].id)
+            shape->numa_doubtful = true;
         numa[at].attribute = name_take(table->names, attribute->key);
         if (numa[at++].attribute == NULL) return false;
     }
@@ -306,7 +316,7 @@ static struct shape *shape_new(struct shape_table *table, const struct source *s
                             .mappings = mappings,
                             .numa = numa,
                             .capacities = capacities};
-    if (fill_mappings(table, source, mappings) && fill_numa(table, source, numa) &&
+    if (fill_mappings(table, source, mappings) && fill_numa(table, source, shape, numa) &&
         fill_capacities(table, source, capacities) && index_reserve(&table->index))
         return shape;
     shape_free(table, shape);
@@ -346,8 +356,8 @@ const struct shape *shape_take(struct shape_table *table, const struct device *d
     struct source source = {.device = device, .minor = minor};
     source.map = minor < MINOR_WITH_OVERHEAD ? &device->mappings_v136 : &device->resources_v137;
     for (size_t i = 0; i < device->attributes.count; i++) {
-        int64_t id;
-        if (first_node(&device->attributes.items[i], &id)) source.numa_count++;
+        struct shape_numa numa;
+        if (read_numa(&device->attributes.items[i], &numa)) source.numa_count++;
     }
     if (device->allow_multiple_allocations.value && source.map->count > 0)
         source.capacity_count = device->capacity.count;
@@ -397,6 +407,7 @@ bool shape_numa_node(const struct shape *shape, struct text driver, const struct
     for (size_t i = 0; i < count; i++) {
         struct text spelling = without_domain(wanted[i], driver);
         for (size_t k = 0; k < shape->numa_count; k++) {
+            if (shape->numa[k].form == NUMA_NO_NODE) continue;
             if (!text_equal(spelling, without_domain(shape->numa[k].attribute->text, driver))) continue;
             *ret_node = shape->numa[k].id;
             return true;

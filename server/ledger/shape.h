@@ -18,9 +18,16 @@ struct shape_mapping {
     struct quantity per_container;
 };
 
+enum numa_form {
+    NUMA_NODE,               // an integer, or a list of which the first counts
+    NUMA_LIST_WITH_NEGATIVE, // its first counts all the same
+    NUMA_NO_NODE,            // neither: a text, a version, an empty list
+};
+
 struct shape_numa {
     const struct name *attribute;
-    int64_t id;
+    enum numa_form form;
+    int64_t id; // unless NUMA_NO_NODE
 };
 
 struct shape_capacity {
@@ -40,6 +47,7 @@ struct shape {
     size_t numa_count;
     size_t capacity_count;
     bool shareable;                          // allowMultipleAllocations
+    bool numa_doubtful;                      // its NUMA attributes are not all one node, zero or above
     const struct shape_mapping *mappings;    // sorted by resource; behind this struct
     const struct shape_capacity *capacities; // where it is shareable and has mappings; else none
     const struct shape_numa *numa;           // the attributes that could name a NUMA node

@@ -49,6 +49,7 @@ struct slice_entry {
     struct device_entry *devices; // sorted by the name's address
     size_t device_count;
     struct device_place *places; // as devices; NULL when the slice has one place for all
+    uint64_t *faults;            // as devices; NULL when no device has any
     bool has_mappings;
     uint64_t list_round; // the list in which it was seen last
 };
@@ -561,6 +562,16 @@ const struct device_entry *group_device(const struct ledger *ledger, const struc
 bool pool_concerns(const struct pool_entry *pool, const struct node_entry *node);
 // The same of one device of a slice.
 bool device_concerns(const struct slice_entry *slice, size_t at, const struct node_entry *node);
+
+// ---- device_faults.c
+
+// What it does: the first rule that makes a device of a slice unusable under the policy in force; NULL: it is
+// usable. A device that takes nothing of its node always is. Static text. Errors: sticky in the arena, which
+// is for what is made in between.
+const char *device_fault(const struct ledger *ledger, const struct slice_entry *slice, size_t index,
+                         struct arena *arena);
+// Whether the policy in force denies a rule's finding about a slice of a driver.
+bool rule_denies(const struct ledger *ledger, const struct judge_rule *rule, const struct name *driver);
 
 // ---- ledger_rows.c
 

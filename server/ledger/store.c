@@ -17,7 +17,8 @@ struct store {
     int64_t reached[KIND_COUNT];
     store_observer *observer;
     void *observer_context;
-    int minor; // of the ledger
+    _Atomic int minor; // of the ledger; read without the mutex by who judges slices
+    const struct device_judge *_Atomic judge;
     store_list_observer *list_observer;
     void *list_observer_context;
 };
@@ -40,6 +41,7 @@ struct store *store_new(const struct ledger_options *options, struct fault *faul
         return NULL;
     }
     store->minor = options->minor;
+    store->judge = options->judge;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -80,14 +82,26 @@ static bool is_followed(enum object_kind kind) {
     return kind > KIND_OTHER && kind < KIND_COUNT;
 }
 
-enum ledger_outcome store_apply(struct store *store, const struct ledger_event *event, struct text json,
-                                struct fault *fault) {
+static enum ledger_outcome apply(struct store *store, const struct ledger_event *event, struct text json,
+                                 struct fault *fault) {
     begin(store);
     enum ledger_outcome outcome = ledger_apply(store->ledger, event, fault);
     if (outcome != LEDGER_FAILED && is_followed(event->object->kind))
         reach(store, event->object->kind, event->resource_version);
     if (store->observer != NULL) store->observer(store->observer_context, event, json, outcome);
     end(store);
+    return outcome;
+}
+
+enum ledger_outcome store_apply(struct store *store, const struct ledger_event *event, struct text json,
+                                struct fault *fault) {
+    struct ledger_event judged;
+    struct arena arena;
+    arena_init(&arena, LEDGER_JUDGE_BYTES);
+    // What cannot be judged here is tried again by the ledger, which then tells.
+    bool fine = ledger_judge(store->judge, store->minor, event, &arena, &judged);
+    enum ledger_outcome outcome = apply(store, fine ? &judged : event, json, fault);
+    arena_release(&arena);
     return outcome;
 }
 
@@ -118,6 +132,7 @@ bool store_restart(struct store *store, const struct ledger_options *options, st
     struct ledger *old = store->ledger;
     store->ledger = fresh;
     store->minor = options->minor;
+    store->judge = options->judge;
     tell_of_list(store, KIND_OTHER, STORE_BEGINS);
     memset(store->reached, 0, sizeof store->reached);
     end(store);

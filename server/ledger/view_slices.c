@@ -271,16 +271,39 @@ static size_t copies_of(const struct ledger *ledger, const struct pool_group *gr
     return copies;
 }
 
-static bool in_one_of(const struct pool_group *group, const struct name *name, struct arena *arena,
-                      struct device_standing *standing) {
+// The fault of a device of a pool's newest generation; NULL when one of that name is usable.
+static const char *newest_fault(const struct ledger *ledger, const struct pool_entry *pool,
+                                const struct name *name, struct arena *arena) {
+    int64_t newest = newest_of(pool);
+    const char *fault = NULL;
+    for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next) {
+        const struct device_entry *found = slice->generation == newest ? device_in(slice, name) : NULL;
+        if (found == NULL) continue;
+        fault = device_fault(ledger, slice, (size_t)(found - slice->devices), arena);
+        if (fault == NULL) break;
+    }
+    return fault;
+}
+
+static bool in_one_of(const struct ledger *ledger, const struct pool_group *group, const struct name *name,
+                      struct arena *arena, struct device_standing *standing) {
     for (const struct pool_entry *pool = group->wide; pool != NULL; pool = pool->wide_next) {
         if (!newest_device(pool, name, arena, &standing->device)) continue;
         standing->found = standing->complete = true;
         standing->quarantined = pool->quarantined;
         standing->generation = standing->device.generation;
-        return true;
+        standing->fault = newest_fault(ledger, pool, name, arena);
+        if (standing->fault == NULL) break;
     }
-    return false;
+    return standing->found;
+}
+
+static const char *fault_in(const struct ledger *ledger, const struct pool_entry *pool,
+                            const struct device_entry *device, struct arena *arena) {
+    for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next)
+        if (device >= slice->devices && device < slice->devices + slice->device_count)
+            return device_fault(ledger, slice, (size_t)(device - slice->devices), arena);
+    return NULL;
 }
 
 enum view_answer answer_device(const void *state, const struct device_key *key, struct text node,
@@ -307,7 +330,7 @@ enum view_answer answer_device(const void *state, const struct device_key *key, 
     const struct name *name = name_find(&ledger->names, key->device);
     if (place == NULL && group->wide != NULL && group->wide->wide_next != NULL) {
         // Which of several it is cannot be told yet; it is enough that one of them has the device.
-        if (name == NULL || !in_one_of(group, name, arena, &standing))
+        if (name == NULL || !in_one_of(ledger, group, name, arena, &standing))
             standing.generation = newest_of(group->wide);
         *ret_standing = standing;
         return VIEW_KNOWN;
@@ -321,6 +344,7 @@ enum view_answer answer_device(const void *state, const struct device_key *key, 
             name == NULL ? NULL : group_device(ledger, group, place, gathered.generation, name, &pool);
         standing.found = device != NULL;
         if (device != NULL) {
+            standing.fault = fault_in(ledger, pool, device, arena);
             standing.ambiguous = copies_of(ledger, group, place, gathered.generation, name) > 1;
             standing.device = (struct view_device){.driver = key->driver,
                                                    .generation = gathered.generation,

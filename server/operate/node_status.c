@@ -72,6 +72,19 @@ static json_t *driver_entry(struct builder *builder, const struct driver_report 
     return entry;
 }
 
+static json_t *unusable(struct builder *builder, const struct faulty_device_list *list) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++) {
+        json_t *entry = json_object();
+        put_text(builder, entry, "driver", list->items[i].driver);
+        put_text(builder, entry, "pool", list->items[i].pool);
+        put_text(builder, entry, "device", list->items[i].device);
+        put_text(builder, entry, "rule", text_of(list->items[i].rule));
+        if (json_array_append_new(array, entry) != 0) builder->failed = true;
+    }
+    return array;
+}
+
 static json_t *driver_entries(struct builder *builder, const struct driver_report_list *drivers) {
     json_t *list = json_array();
     for (size_t i = 0; i < drivers->count && i < NODE_STATUS_DRIVERS; i++)
@@ -275,6 +288,7 @@ json_t *node_status_of(const struct node_report *report, const struct node_ledge
     put(&builder, status, "version", json_integer((json_int_t)report->version));
     put(&builder, status, "kubernetesVersion", json_sprintf("1.%d", minor));
     put(&builder, status, "drivers", drivers);
+    put(&builder, status, "unusable", unusable(&builder, &report->unusable));
     put(&builder, status, "summary", summary(&builder, report));
     if (memory != NULL && !builder.failed) put_rest(&builder, status, drivers, report, memory);
     if (!builder.failed && !arena->poisoned) return status;

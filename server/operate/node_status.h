@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NodeLedger.status of a node, made of its report. Pure. The short form is what is compared and planned by:
-// state, drivers and summary.
+// state, drivers, unusable devices and summary.
 #ifndef DRAWBRIDGE_OPERATE_NODE_STATUS_H
 #define DRAWBRIDGE_OPERATE_NODE_STATUS_H
 

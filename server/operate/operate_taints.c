@@ -63,10 +63,12 @@ static json_t *plan(const struct operate *operate) {
     int64_t now_ms = feed_now_ms();
     for (size_t i = 0; i < operate->pictures.count && fine; i++) {
         const struct picture *picture = &operate->pictures.items[i];
-        if (!picture->known) continue;
-        fine = taint_plan_add(&plan, picture->status);
+        if (picture->known) fine = taint_plan_add(&plan, picture->status);
+    }
+    for (size_t i = 0; i < operate->pictures.count && fine; i++) {
+        const struct picture *picture = &operate->pictures.items[i];
         // Devices move from slice to slice: what stays so is a fault.
-        if (fine && now_ms - picture->faulty_ms >= FAULTY_SETTLE_MS)
+        if (picture->known && now_ms - picture->faulty_ms >= FAULTY_SETTLE_MS)
             fine = taint_plan_add_faulty(&plan, picture->faulty);
     }
     json_t *wanted = fine ? taint_plan_wanted(&plan) : NULL;

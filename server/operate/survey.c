@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "server/ledger/clock.h"
-#include "server/ledger/faulty.h"
 #include "server/operate/policy_watch.h"
 
 // ---- names
@@ -65,24 +64,12 @@ static json_t *divergence_list(const struct divergence_report_list *list) {
     return array;
 }
 
-// A policy that does not deny ambiguous devices does not want them kept away either.
-static bool is_denied(const struct ledger_policy *policy, const char *rule) {
-    bool denied = true;
-    for (size_t i = 0; policy != NULL && i < policy->rules.count; i++)
-        if (text_equal(policy->rules.items[i].id, text_of(rule)))
-            denied = text_equal(policy->rules.items[i].action, TEXT("deny"));
-    return denied;
-}
-
-static json_t *faulty_list(const struct ledger *ledger, const struct view *view,
-                           struct node_question *question) {
-    struct faulty_device_list list;
-    const struct ledger_policy *policy = view->table->policy(view->state);
-    if (!ledger_faulty_devices(ledger, question->name, &question->arena, &list)) return NULL;
+static json_t *faulty_list(const struct faulty_device_list *list) {
     json_t *array = json_array();
-    for (size_t i = 0; i < list.count; i++) {
-        const struct faulty_device *one = &list.items[i];
-        if (!is_denied(policy, one->rule)) continue;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct faulty_device *one = &list->items[i];
+        // A taint rule would keep its sound namesake away as well; the gate looks at the node.
+        if (one->sound_elsewhere) continue;
         json_t *entry =
             json_pack("{s:o, s:o, s:o, s:s}", "driver", text_value(one->driver), "pool",
                       text_value(one->pool), "device", text_value(one->device), "rule", one->rule);
@@ -104,7 +91,7 @@ static void ask_node(struct ledger *ledger, void *context) {
     question->node.status =
         node_status_of(&report, question->whole ? &memory : NULL, question->minor, &question->arena);
     question->node.divergences = divergence_list(&report.divergence);
-    question->node.faulty = faulty_list(ledger, &view, question);
+    question->node.faulty = faulty_list(&report.unusable);
 }
 
 bool survey_node(struct store *store, const char *name, int minor, bool whole, struct survey_node *ret_node) {

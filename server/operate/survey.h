@@ -22,7 +22,7 @@ struct survey_node {
     bool known;          // the Node object is there
     json_t *status;      // NodeLedger.status; each driver stands as the node lets it stand
     json_t *divergences; // settled ones: {namespace, pod, podUID, claim, claimUID, class}
-    json_t *faulty;      // devices that nobody should get: {driver, pool, device, rule}
+    json_t *faulty; // devices to be kept away: {driver, pool, device, rule}; device empty: all of the pool
 };
 
 // What it does: one node, with what is written of it when `whole`. Owner: the caller, survey_node_release.

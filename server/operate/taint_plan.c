@@ -66,10 +66,24 @@ bool taint_plan_add(struct taint_plan *plan, const json_t *status) {
     return true;
 }
 
+// A pool of which no device may be used is one that nobody finds fresh.
+static bool add_faulty_pool(struct taint_plan *plan, const json_t *one) {
+    char key[512];
+    const char *driver = text_in(one, "driver"), *pool = text_in(one, "pool");
+    snprintf(key, sizeof key, "%s\n%s", driver, pool);
+    json_t *known = json_object_get(plan->pools, key);
+    if (known != NULL && !json_is_true(json_object_get(known, "fresh"))) return true;
+    json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:b}", "driver", driver, "pool", pool, "state", "Faulty",
+                             "cause", text_in(one, "rule"), "fresh", 0);
+    return made != NULL && json_object_set_new(plan->pools, key, made) == 0;
+}
+
 static bool add_device(struct taint_plan *plan, const json_t *one) {
     char name[TAINT_NAME_BYTES];
     const char *driver = text_in(one, "driver"), *pool = text_in(one, "pool"),
                *device = text_in(one, "device");
+    if (device[0] == '\0') return add_faulty_pool(plan, one);
+    if (json_object_size(plan->devices) >= TAINT_DEVICES_MAX) return true; // the gate still denies them
     taint_rule_name(driver, pool, device, name);
     json_t *rule = json_pack("{s:s, s:s, s:s, s:s, s:s}", "driver", driver, "pool", pool, "device", device,
                              "value", "Faulty", "cause", text_in(one, "rule"));

@@ -2,7 +2,8 @@
 // Which DeviceTaintRules there should be, and what has to be written so that there are. Pure.
 //
 // A rule is about one (driver, pool), or about a whole driver where very many of its pools are not fresh, or
-// about one faulty device. A pool that several nodes see is left alone while one of them finds it fresh.
+// about one faulty device, or about a pool of which all devices are faulty. A pool that several nodes see is
+// left alone while one of them finds it fresh.
 #ifndef DRAWBRIDGE_OPERATE_TAINT_PLAN_H
 #define DRAWBRIDGE_OPERATE_TAINT_PLAN_H
 
@@ -12,7 +13,8 @@
 
 #define TAINT_KEY         "drawbridge.dev/not-fresh"
 #define TAINT_NAME_BYTES  32
-#define TAINT_COLLAPSE_AT 16u // pools of one driver, all not fresh, that become one rule
+#define TAINT_COLLAPSE_AT 16u   // pools of one driver, all not fresh, that become one rule
+#define TAINT_DEVICES_MAX 1024u // rules about single devices
 
 // What it does: the name of a rule: the same on every replica. pool empty: the whole driver; device empty:
 // the whole pool.
@@ -30,8 +32,8 @@ void taint_plan_release(struct taint_plan *plan);
 // What it does: takes one node's status (see node_status.h) into account. Errors: false, memory.
 bool taint_plan_add(struct taint_plan *plan, const json_t *status) __attribute__((warn_unused_result));
 
-// What it does: takes a node's faulty devices into account: [{driver, pool, device, rule}]. Errors: false,
-// memory.
+// What it does: takes a node's faulty devices into account: [{driver, pool, device, rule}]; device empty: all
+// of the pool. After all nodes were added. Errors: false, memory.
 bool taint_plan_add_faulty(struct taint_plan *plan, const json_t *faulty) __attribute__((warn_unused_result));
 
 // What it does: the rules that are wanted: name → {driver, pool, device, value, cause}; pool and device may

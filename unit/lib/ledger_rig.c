@@ -5,11 +5,12 @@
 #include <criterion/criterion.h>
 
 #include "server/codec/decode.h"
+#include "validators/registry/device_judge.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
 
 void ledger_rig_open(struct ledger_rig *rig, int minor, int64_t file_bytes) {
-    const struct ledger_options ledger = {.minor = minor, .seed = {1, 2}};
+    const struct ledger_options ledger = {.minor = minor, .seed = {1, 2}, .judge = registry_device_judge()};
     const struct journal_options options = {.folder = rig->folder.path, .file_bytes = file_bytes};
     struct fault fault;
     rig->minor = minor;

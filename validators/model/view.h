@@ -78,6 +78,7 @@ struct device_standing {
     int64_t retired_generation;
     int64_t version;           // of the mapping
     int64_t from_version;      // that a resume named, else 0
+    const char *fault;         // the rule that makes it unusable under the policy in force; NULL: none
     struct view_device device; // when found
 };
 

@@ -2,6 +2,8 @@
 // The table of rules, made from rules.def, and the loop that runs it.
 #include "validators/registry/registry.h"
 
+#include "validators/model/device_judge.h"
+
 // First reading: every function that a row names is declared.
 #define RETIRED                                             rule_retired
 #define REVISIONS(minor, function)                          function
@@ -28,6 +30,7 @@
 static const struct rule rules[] = {
 #include "validators/rules/rules.def"
 };
+_Static_assert(sizeof rules / sizeof rules[0] <= JUDGE_RULES_MAX, "a device's faults are bits of one word");
 
 const struct rule *registry_rules(size_t *ret_count) {
     *ret_count = sizeof rules / sizeof rules[0];
@@ -71,8 +74,7 @@ static bool is_about(const struct rule *rule, struct text subresource) {
     return subresource.len == 0 && (rule->on & ON_STATUS) == 0;
 }
 
-// The newest revision that is not newer than the minor; NULL when there is none or the rule is retired.
-static rule_function *revision_for(const struct rule *rule, int minor) {
+rule_function *registry_revision(const struct rule *rule, int minor) {
     rule_function *run = NULL;
     for (size_t i = 0; i < RULE_REVISIONS_MAX && rule->revisions[i].since_minor != 0; i++)
         if (rule->revisions[i].since_minor <= minor) run = rule->revisions[i].run;
@@ -127,7 +129,7 @@ void registry_run_rules(const struct rule_input *input, enum rule_phase phase,
         const struct rule *rule = &rules[i];
         if ((rule->on & kind) == 0 || (rule->on & operation) == 0) continue;
         if (rule->needs_view != (phase == RULES_VIEW) || !is_about(rule, input->subresource)) continue;
-        rule_function *run = revision_for(rule, input->minor);
+        rule_function *run = registry_revision(rule, input->minor);
         enum severity severity = severity_of(rule, input, actions);
         if (run == NULL || severity == SEVERITY_OFF) continue;
         findings->rule = rule->id;

@@ -12,6 +12,10 @@ const struct rule *registry_rules(size_t *ret_count);
 // What it does: the rule with this ID, or NULL.
 const struct rule *registry_find(struct text id);
 
+// What it does: the newest revision that is not newer than the minor; NULL when there is none or the rule is
+// retired.
+rule_function *registry_revision(const struct rule *rule, int minor);
+
 // The action that policy gives a rule for this request; NULL: the table's defaults.
 struct rule_actions {
     enum severity (*action)(const void *state, const struct rule *rule);

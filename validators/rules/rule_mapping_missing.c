@@ -3,14 +3,17 @@
 //
 // Consumers use a pool's highest generation, and only when all of its slices are there. A device that is not
 // in it, or in two slices of it, has no mapping that could be charged, so the allocation would take of the
-// node what nobody counts.
+// node what nobody counts. The same is true of a device whose mapping another rule denies: its slice was
+// stored before drawbridge could refuse it, or was let in as one of several.
 //
 // Example: the driver removed gpu-3 a moment ago, and the scheduler allocated it by what it knew before.
 //
 // What to do: nothing; the scheduler tries again with what the slices say. If it stays, look at the driver's
-// slices: kubectl get resourceslices.
+// slices: kubectl get resourceslices. Where another rule is named, drawbridge explain RULE tells what is
+// wrong with the mapping.
 //
-// Reads: status.allocation.devices.results[], status.allocation.nodeSelector; the live slices of the pools.
+// Reads: status.allocation.devices.results[], status.allocation.nodeSelector; the live slices of the pools
+// and what the rules about mappings found in them.
 //
 // Default: deny. Policy may set deny, warn, audit or off. Drivers that never published a mapping are passed
 // over.
@@ -35,6 +38,9 @@ static struct text why_missing(const struct rule_input *input, const struct allo
     if (standing->ambiguous)
         return text_format(input->arena, "%.*s is in two slices of generation %lld", TEXT_ARG(device),
                            (long long)standing->generation);
+    if (standing->fault != NULL)
+        return text_format(input->arena, "%.*s is unusable: rule %s denies its mapping", TEXT_ARG(device),
+                           standing->fault);
     return (struct text){NULL, 0};
 }
 
@@ -54,8 +60,10 @@ void rule_mapping_missing(const struct rule_input *input, struct finding_list *f
             continue;
         struct text why = why_missing(input, result, &standing);
         if (why.len == 0) continue;
+        bool is_there = standing.found && standing.complete && !standing.ambiguous;
         claim_finding(input, &write, findings, FINDING_NOT_FOUND, why,
-                      TEXT("it ends when the driver has published the whole pool"));
+                      is_there ? TEXT("it ends when the driver publishes a mapping without this fault")
+                               : TEXT("it ends when the driver has published the whole pool"));
         return;
     }
 }

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "server/ledger/report.h"
+#include "validators/registry/device_judge.h"
 
 #define NODES       4
 #define POOLS       (NODES * 2) // two drivers on each node, with one pool name
@@ -101,6 +102,12 @@ static void fill_device(const struct world *world, struct arena *arena, struct d
     device->name = text_format(arena, "dev-%d", number);
     struct device_attribute *numa = LIST_APPEND(arena, &device->attributes);
     *numa = (struct device_attribute){.key = TEXT("numaNode"), .int_value = {number % 2, true}};
+    // Some mappings are faulty: a NUMA node that cannot be read, a negative capacity.
+    if (millis % 5 == 0) *numa = (struct device_attribute){.key = TEXT("numaNode")};
+    if (millis % 4 == 0) {
+        struct device_capacity *capacity = LIST_APPEND(arena, &device->capacity);
+        *capacity = (struct device_capacity){.key = TEXT("cores"), .value = milli(-1000)};
+    }
     struct node_allocatable_map *map = world->minor < 37 ? &device->mappings_v136 : &device->resources_v137;
     struct node_allocatable *entry = LIST_APPEND(arena, map);
     entry->key = TEXT("cpu");
@@ -241,7 +248,8 @@ static void try_without_memory(struct run *run, const struct ledger_event *event
 
 static void apply(struct run *run, const struct queued *queued) {
     struct fault fault = {0};
-    struct ledger_event event = {queued->type, &queued->object, queued->version};
+    struct ledger_event event = {
+        .type = queued->type, .object = &queued->object, .resource_version = queued->version};
     if (run->short_of_memory) try_without_memory(run, &event);
     cr_assert_neq(ledger_apply(run->ledger, &event, &fault), LEDGER_FAILED, "%s", fault.text);
 }
@@ -378,7 +386,7 @@ static void list_thing(struct run *run, struct arena *arena, struct ledger *ledg
     if (!thing->exists) return;
     struct fault fault = {0};
     struct object object = object_of(&run->world, arena, queue, a, b);
-    struct ledger_event event = {EVENT_ADDED, &object, thing->version};
+    struct ledger_event event = {.type = EVENT_ADDED, .object = &object, .resource_version = thing->version};
     cr_assert_neq(ledger_apply(ledger, &event, &fault), LEDGER_FAILED, "%s", fault.text);
 }
 
@@ -412,7 +420,7 @@ static void list_memories(struct ledger *from, struct ledger *to) {
     for (size_t i = 0; i < names.count; i++) {
         struct object object = {.kind = KIND_NODE_LEDGER};
         cr_assert(ledger_node_memory(from, names.items[i], &arena, &object.node_ledger));
-        struct ledger_event event = {EVENT_ADDED, &object, 1};
+        struct ledger_event event = {.type = EVENT_ADDED, .object = &object, .resource_version = 1};
         cr_assert_neq(ledger_apply(to, &event, &fault), LEDGER_FAILED);
     }
     ledger_list_end(to, KIND_NODE_LEDGER);
@@ -421,7 +429,9 @@ static void list_memories(struct ledger *from, struct ledger *to) {
 
 static struct ledger *new_ledger(struct world *world) {
     struct fault fault = {0};
-    struct ledger_options options = {.minor = world->minor, .seed = {next_random(world), next_random(world)}};
+    struct ledger_options options = {.minor = world->minor,
+                                     .seed = {next_random(world), next_random(world)},
+                                     .judge = registry_device_judge()};
     struct ledger *ledger = ledger_new(&options, &fault);
     cr_assert_not_null(ledger);
     return ledger;
@@ -499,6 +509,12 @@ static void print_report(struct printed *printed, const struct node_report *repo
                                         TEXT_ARG(divergence->pod), TEXT_ARG(divergence->claim),
                                         TEXT_ARG(sums(printed, &divergence->expected)),
                                         TEXT_ARG(sums(printed, &divergence->reported))));
+    }
+    for (size_t i = 0; i < report->unusable.count; i++) {
+        const struct faulty_device *one = &report->unusable.items[i];
+        print_line(printed,
+                   text_format(&printed->arena, "unusable %.*s/%.*s/%.*s %s %d", TEXT_ARG(one->driver),
+                               TEXT_ARG(one->pool), TEXT_ARG(one->device), one->rule, one->sound_elsewhere));
     }
     for (size_t i = 0; i < report->drivers.count; i++) {
         const struct driver_report *driver = &report->drivers.items[i];

@@ -64,7 +64,8 @@ static bool let_in(struct rig *rig, const char *uid, const char *device, bool ad
 }
 
 static void see(struct rig *rig, enum event_type type, const char *uid, const char *device, int version) {
-    struct ledger_event event = {type, claim_of(rig, uid, device, false, version), version};
+    struct ledger_event event = {
+        .type = type, .object = claim_of(rig, uid, device, false, version), .resource_version = version};
     struct fault fault;
     cr_assert_eq(ledger_apply(rig->ledger, &event, &fault), LEDGER_APPLIED);
 }

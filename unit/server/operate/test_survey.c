@@ -245,7 +245,10 @@ Test(survey, a_namesake_of_another_driver_is_faulty_on_36_unless_policy_says_oth
         "\"node-a\",\"pool\":{\"name\":\"node-a\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":"
         "[{\"name\":\"d0\"},{\"name\":\"d1\"}]}}");
     cr_assert(survey_node(rig.store, "node-a", 36, false, &found));
-    cr_expect_eq(json_array_size(found.faulty), 2u);
+    // The other driver's device takes nothing, so that it is left alone.
+    cr_assert_eq(json_array_size(found.faulty), 1u);
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "driver"), "cpu.example.com");
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "rule"), "device-ambiguous");
     survey_node_release(&found);
     policy("{\"rules\":[{\"id\":\"device-ambiguous\",\"action\":\"warn\"}]}", "51");
     cr_assert(survey_node(rig.store, "node-a", 36, false, &found));
@@ -290,4 +293,71 @@ Test(survey, a_forged_write_has_no_pod) {
     write = denied_write;
     write.claim_uid = (struct text){NULL, 0};
     cr_expect_not(survey_consumer(rig.store, &write, &arena, &consumer));
+}
+
+// A slice of two devices in a pool of a name; the second has what is given of a mapping.
+static void two_devices(const char *node_name, const char *pool, const char *second, const char *version) {
+    char json[1024];
+    snprintf(
+        json, sizeof json,
+        "{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceSlice\",\"metadata\":{\"name\":\"t-%s\","
+        "\"uid\":\"t-%s\",\"resourceVersion\":\"%s\"},\"spec\":{\"driver\":\"gpu.example.com\",\"nodeName\":"
+        "\"%s\",\"pool\":{\"name\":\"%s\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":"
+        "[{\"name\":\"g0\",\"nodeAllocatableResourceMappings\":{\"memory\":{\"allocationMultiplier\":\"1Gi\"}"
+        "}},"
+        "{\"name\":\"g1\",\"nodeAllocatableResourceMappings\":{%s}}]}}",
+        node_name, node_name, version, node_name, pool, second);
+    tell(json);
+}
+
+static size_t faulty_on(const char *node_name, struct survey_node *ret_found) {
+    cr_assert(survey_node(rig.store, node_name, 36, true, ret_found));
+    return json_array_size(ret_found->faulty);
+}
+
+Test(survey, a_device_whose_mapping_is_denied_is_faulty_and_its_node_is_fresh) {
+    struct survey_node found;
+    two_devices("node-a", "gpus", "\"memory\":{\"allocationMultiplier\":\"500m\"}", "60");
+    cr_assert_eq(faulty_on("node-a", &found), 1u);
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "device"), "g1");
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "rule"), "unit-bytes-fraction");
+    cr_expect_str_eq(member(found.status, "state"), "Fresh");
+    const json_t *shown = json_array_get(json_object_get(found.status, "unusable"), 0);
+    cr_expect_str_eq(member(shown, "device"), "g1");
+    cr_expect_str_eq(member(shown, "rule"), "unit-bytes-fraction");
+    survey_node_release(&found);
+    policy("{\"rules\":[{\"id\":\"unit-bytes-fraction\",\"action\":\"audit\",\"drivers\":[\"gpu.example."
+           "com\"]}]}",
+           "61");
+    cr_expect_eq(faulty_on("node-a", &found), 0u);
+    survey_node_release(&found);
+}
+
+Test(survey, a_faulty_device_is_not_kept_away_where_its_sound_namesake_would_be_too) {
+    struct survey_node found;
+    two_devices("node-a", "gpus", "\"memory\":{\"allocationMultiplier\":\"500m\"}", "60");
+    two_devices("node-b", "gpus", "\"memory\":{\"allocationMultiplier\":\"2Gi\"}", "61");
+    cr_expect_eq(faulty_on("node-a", &found), 0u);
+    cr_expect_eq(json_array_size(json_object_get(found.status, "unusable")), 1u);
+    survey_node_release(&found);
+    two_devices("node-b", "gpus", "\"Memory\":{\"allocationMultiplier\":\"2Gi\"}", "62");
+    cr_expect_eq(faulty_on("node-a", &found), 1u);
+    survey_node_release(&found);
+    cr_expect_eq(faulty_on("node-b", &found), 1u);
+    survey_node_release(&found);
+}
+
+Test(survey, a_pool_of_faulty_devices_is_one_entry) {
+    struct survey_node found;
+    tell(
+        "{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceSlice\",\"metadata\":{\"name\":\"other\","
+        "\"uid\":\"other\",\"resourceVersion\":\"50\"},\"spec\":{\"driver\":\"gpu.example.com\",\"nodeName\":"
+        "\"node-a\",\"pool\":{\"name\":\"gpus\",\"generation\":1,\"resourceSliceCount\":1},\"devices\":"
+        "[{\"name\":\"g0\",\"nodeAllocatableResourceMappings\":{\"mem\":{}}},"
+        "{\"name\":\"g1\",\"nodeAllocatableResourceMappings\":{\"mem\":{}}}]}}");
+    cr_assert_eq(faulty_on("node-a", &found), 1u);
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "device"), "");
+    cr_expect_str_eq(member(json_array_get(found.faulty, 0), "rule"), "resource-name");
+    cr_expect_null(json_object_get(json_array_get(json_object_get(found.status, "unusable"), 0), "device"));
+    survey_node_release(&found);
 }

@@ -117,6 +117,61 @@ Test(taint_plan, a_faulty_device_has_a_rule_of_its_own) {
     json_decref(faulty);
 }
 
+static void add_faulty(const char *pool, const char *device) {
+    json_t *faulty = json_pack("[{s:s, s:s, s:s, s:s}]", "driver", "d", "pool", pool, "device", device,
+                               "rule", "unit-range");
+    cr_assert(taint_plan_add_faulty(&plan, faulty));
+    json_decref(faulty);
+}
+
+Test(taint_plan, a_pool_of_faulty_devices_has_one_rule) {
+    add("d", "p", "Fresh");
+    add_faulty("p", "");
+    json_t *wanted = taint_plan_wanted(&plan);
+    cr_assert_eq(json_object_size(wanted), 1u);
+    const json_t *rule = json_object_iter_value(json_object_iter(wanted));
+    json_t *expected = json_pack("{s:s, s:s, s:s, s:s}", "driver", "d", "pool", "p", "value", "Faulty",
+                                 "cause", "unit-range");
+    cr_expect(json_equal(rule, expected));
+    json_decref(expected);
+    json_decref(wanted);
+}
+
+Test(taint_plan, a_pool_that_is_stale_stays_so_whatever_its_devices_are) {
+    add("d", "p", "Stale");
+    add_faulty("p", "");
+    json_t *wanted = taint_plan_wanted(&plan);
+    cr_assert_eq(json_object_size(wanted), 1u);
+    cr_expect_str_eq(
+        json_string_value(json_object_get(json_object_iter_value(json_object_iter(wanted)), "value")),
+        "Stale");
+    json_decref(wanted);
+}
+
+Test(taint_plan, a_driver_with_very_many_faulty_pools_has_one_rule) {
+    char pool[16];
+    for (unsigned i = 0; i < TAINT_COLLAPSE_AT; i++) {
+        snprintf(pool, sizeof pool, "p%u", i);
+        add("d", pool, "Fresh");
+        add_faulty(pool, "");
+    }
+    json_t *wanted = taint_plan_wanted(&plan);
+    cr_assert_eq(json_object_size(wanted), 1u);
+    cr_expect_null(json_object_get(json_object_iter_value(json_object_iter(wanted)), "pool"));
+    json_decref(wanted);
+}
+
+Test(taint_plan, rules_about_single_devices_are_bounded) {
+    char device[16];
+    for (unsigned i = 0; i < TAINT_DEVICES_MAX + 1; i++) {
+        snprintf(device, sizeof device, "d%u", i);
+        add_faulty("p", device);
+    }
+    json_t *wanted = taint_plan_wanted(&plan);
+    cr_expect_eq(json_object_size(wanted), TAINT_DEVICES_MAX);
+    json_decref(wanted);
+}
+
 Test(taint_plan, changes_are_the_difference) {
     struct taint_changes changes;
     json_t *wanted = json_loads("{\"new\":{\"value\":\"Stale\"},\"same\":{\"value\":\"Stale\"},"

@@ -142,7 +142,7 @@ static struct ledger *ledger_with_holder(struct arena *arena) {
     cr_assert(decode_object(arena, json, &how, object, &findings, &fault));
     for (int kind = KIND_RESOURCE_SLICE; kind <= KIND_NODE_LEDGER; kind++) {
         ledger_list_begin(ledger, (enum object_kind)kind);
-        struct ledger_event event = {EVENT_ADDED, object, 2};
+        struct ledger_event event = {.type = EVENT_ADDED, .object = object, .resource_version = 2};
         if (kind == KIND_RESOURCE_CLAIM) cr_assert_eq(ledger_apply(ledger, &event, &fault), LEDGER_APPLIED);
         ledger_list_end(ledger, (enum object_kind)kind);
     }
@@ -205,7 +205,7 @@ static void put_live_slice(struct ledger *ledger, struct arena *arena) {
     struct fault fault;
     finding_list_init(&findings, arena);
     cr_assert(decode_object(arena, TEXT("{" SLICE_FIELDS("live", "5") "}"), &how, object, &findings, &fault));
-    struct ledger_event event = {EVENT_ADDED, object, 3};
+    struct ledger_event event = {.type = EVENT_ADDED, .object = object, .resource_version = 3};
     cr_assert_eq(ledger_apply(ledger, &event, &fault), LEDGER_APPLIED);
 }
 
