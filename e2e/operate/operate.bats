@@ -268,6 +268,19 @@ YAML
     eventually 20 no_rules
 }
 
+@test "a device whose mapping a rule denies is tainted, and it alone; its node stays fresh" {
+    slice node-b 3 1 | sed '/name: d0/s/"2"/1Gi/' | k apply -f -
+    eventually 20 has_device_rule node-b d0 Faulty
+    expect_equal "$(taint_rules | jq length)" 1
+    unusable() { k get nodeledger node-b -o json | jq -ce '[.status.state, .status.unusable]'; }
+    is_shown() { [ "$(unusable)" = "[\"Fresh\",[{\"device\":\"d0\",\"driver\":\"$DRIVER\",\"pool\":\"node-b\",\"rule\":\"unit-cpu-binary\"}]]" ]; }
+    eventually 15 is_shown
+    slice node-b 3 1 | k apply -f -
+    eventually 20 no_rules
+    no_longer_shown() { [ "$(unusable)" = '["Fresh",[]]' ]; }
+    eventually 15 no_longer_shown
+}
+
 @test "no candidate is fresh: the Pod gets our gate and an Event, and goes on when the driver is back" {
     claim gated | k create -f -
     freeze --driver "$DRIVER" --reason "new firmware" --for 1h
