@@ -8,6 +8,7 @@
 #include "server/codec/decode.h"
 #include "server/feed/kinds.h"
 #include "server/kube_version.h"
+#include "validators/registry/device_judge.h"
 
 #define WORLD_BYTES  ((size_t)64 << 30) // what a cluster is made of; the system's memory ends it before
 #define OBJECT_BYTES ((size_t)256 << 20)
@@ -19,7 +20,7 @@ static int64_t wall_ms(void) {
 }
 
 bool audit_world_init(struct audit_world *world, int minor, struct fault *fault) {
-    struct ledger_options options = {.minor = minor};
+    struct ledger_options options = {.minor = minor, .judge = registry_device_judge()};
     *world = (struct audit_world){.minor = minor};
     arena_init(&world->arena, WORLD_BYTES);
     if (getrandom(options.seed, sizeof options.seed, 0) != (ssize_t)sizeof options.seed)
