@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `drawbridge version`: the program, the Kubernetes minors it knows, the libraries it runs with.
-#include <curl/curl.h>
 #include <gnutls/gnutls.h>
 #include <jansson.h>
 #include <microhttpd.h>
@@ -11,6 +10,7 @@
 #include "server/cli/command.h"
 #include "server/cli/options.h"
 #include "server/cli/print_string.h"
+#include "server/feed/curl_library.h"
 #include "validators/model/object.h"
 
 struct library {
@@ -41,13 +41,15 @@ int cmd_version(int argc, char **argv) {
     struct options options;
     int code;
     if (!options_start(&options, "version", argc, argv, &code)) return code;
+    struct fault fault;
+    bool has_curl = curl_library_load(&fault);
     const struct library libraries[] = {
         {"libmicrohttpd", MHD_get_version()},
         {"gnutls", gnutls_check_version(NULL)},
         {"openssl", OpenSSL_version(OPENSSL_VERSION_STRING)},
         {"jansson", jansson_version_str()},
         {"libyaml", yaml_get_version_string()},
-        {"libcurl", curl_version_info(CURLVERSION_NOW)->version},
+        {"libcurl", has_curl ? libcurl.version_info(CURLVERSION_NOW)->version : fault.text},
         {"sqlite", sqlite3_libversion()},
     };
     size_t count = sizeof libraries / sizeof libraries[0];

@@ -38,15 +38,15 @@ static bool set_method(struct api *api, enum api_method method, struct text body
     CURL *easy = api->call.easy;
     if (method == API_GET) return true;
     // A body, also an empty one, and no question whether the server would take it.
-    struct curl_slist *longer = curl_slist_append(api->call.headers, content_type(method));
+    struct curl_slist *longer = libcurl.slist_append(api->call.headers, content_type(method));
     if (longer == NULL) return false;
     api->call.headers = longer;
-    longer = curl_slist_append(longer, "Expect:");
+    longer = libcurl.slist_append(longer, "Expect:");
     if (longer == NULL) return false;
-    return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, api->call.headers) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body.len == 0 ? "" : body.ptr) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, verbs[method]) == CURLE_OK;
+    return libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, api->call.headers) == CURLE_OK &&
+           libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) == CURLE_OK &&
+           libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, body.len == 0 ? "" : body.ptr) == CURLE_OK &&
+           libcurl.easy_setopt(easy, CURLOPT_CUSTOMREQUEST, verbs[method]) == CURLE_OK;
 }
 
 bool api_request(struct api *api, enum api_method method, const char *path, struct text body,
@@ -57,19 +57,19 @@ bool api_request(struct api *api, enum api_method method, const char *path, stru
     (void)kubeconfig_renew_token(&api->config, &ignored);
     if (!kube_call_begin(call, &api->config, path, fault)) return false;
     if (!set_method(api, method, body) ||
-        curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)api->timeout_ms) != CURLE_OK)
+        libcurl.easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)api->timeout_ms) != CURLE_OK)
         return fault_set(fault, FAULT_MEMORY, "no memory for a request");
-    CURLcode result = curl_easy_perform(call->easy);
-    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->http_code);
+    CURLcode result = libcurl.easy_perform(call->easy);
+    libcurl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->http_code);
     if (call->stopped) {
         *fault = call->fault;
         return false;
     }
     if (result != CURLE_OK || call->http_code == 0)
         return fault_set(fault, FAULT_UNREACHABLE, "%.120s does not answer: %.100s", api->config.server,
-                         call->error[0] == '\0' ? curl_easy_strerror(result) : call->error);
+                         call->error[0] == '\0' ? libcurl.easy_strerror(result) : call->error);
     curl_off_t wanted_s = 0;
-    curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &wanted_s);
+    libcurl.easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &wanted_s);
     *ret_answer = (struct api_answer){
         .http_code = (int)call->http_code, .body = {call->body, call->body_len}, .retry_after_s = wanted_s};
     return true;

@@ -288,7 +288,7 @@ static void begin_request(struct follower *follower) {
     call->context = follower;
     frames_init(&follower->frames, &kube->heap, 0);
     if (!kube_call_begin(call, &kube->config, request.path, &fault) ||
-        curl_multi_add_handle(kube->multi, call->easy) != CURLM_OK) {
+        libcurl.multi_add_handle(kube->multi, call->easy) != CURLM_OK) {
         fault_set(&call->fault, FAULT_MEMORY, "no memory for a request");
         end_request(follower, WATCH_END_MEMORY, 0);
         return;
@@ -300,7 +300,7 @@ static void request_is_done(struct follower *follower, CURLcode result) {
     struct kube_call *call = &follower->call;
     int64_t retry_after_s;
     enum watch_end end = kube_call_end(call, result, &retry_after_s);
-    curl_multi_remove_handle(follower->kube->multi, call->easy);
+    libcurl.multi_remove_handle(follower->kube->multi, call->easy);
     call->running = false;
     bool page = !call->is_stream && end == WATCH_END_EOF;
     if (page) end = take_page(follower);
@@ -314,7 +314,7 @@ static void check_answer(struct follower *follower) {
     struct kube_call *call = &follower->call;
     if (!call->running || follower->why[0] == '\0' || follower->listwatch.state != LISTWATCH_WATCHING) return;
     long code = 0;
-    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &code);
+    libcurl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &code);
     if (code == 200) is_well(follower);
 }
 
@@ -383,7 +383,7 @@ static void version_is_done(struct kube *kube, CURLcode result) {
     struct kube_call *call = &kube->version_call;
     int64_t retry_after_s;
     enum watch_end end = kube_call_end(call, result, &retry_after_s);
-    curl_multi_remove_handle(kube->multi, call->easy);
+    libcurl.multi_remove_handle(kube->multi, call->easy);
     call->running = false;
     kube->version_next_ms = feed_now_ms() + VERSION_RETRY_MS + retry_after_s * 1000;
     if (end == WATCH_END_EOF) {
@@ -404,8 +404,8 @@ static void ask_version(struct kube *kube) {
     renew_token(kube);
     call->is_stream = false;
     call->running = kube_call_begin(call, &kube->config, "/version?timeout=10s", &fault) &&
-                    curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)KUBE_CONNECT_MS) == CURLE_OK &&
-                    curl_multi_add_handle(kube->multi, call->easy) == CURLM_OK;
+                    libcurl.easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)KUBE_CONNECT_MS) == CURLE_OK &&
+                    libcurl.multi_add_handle(kube->multi, call->easy) == CURLM_OK;
     if (!call->running) kube->version_next_ms = feed_now_ms() + VERSION_RETRY_MS;
 }
 
@@ -421,11 +421,11 @@ static void begin_requests(struct kube *kube) {
 
 static void end_requests(struct kube *kube) {
     int left;
-    for (CURLMsg *message; (message = curl_multi_info_read(kube->multi, &left)) != NULL;) {
+    for (CURLMsg *message; (message = libcurl.multi_info_read(kube->multi, &left)) != NULL;) {
         if (message->msg != CURLMSG_DONE) continue;
         struct kube_call *call = NULL;
         CURLcode result = message->data.result;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
         if (call == &kube->version_call)
             version_is_done(kube, result);
         else
@@ -455,10 +455,10 @@ static void *run(void *argument) {
     while (!atomic_load_explicit(&kube->stop, memory_order_relaxed)) {
         int running;
         begin_requests(kube);
-        curl_multi_perform(kube->multi, &running);
+        libcurl.multi_perform(kube->multi, &running);
         end_requests(kube);
         atomic_store_explicit(&kube->state->memory_bytes, kube->heap.used_bytes, memory_order_relaxed);
-        curl_multi_poll(kube->multi, NULL, 0, wait_ms(kube), NULL);
+        libcurl.multi_poll(kube->multi, NULL, 0, wait_ms(kube), NULL);
     }
     return NULL;
 }
@@ -475,10 +475,10 @@ static bool start_thread(struct kube *kube, struct fault *fault) {
 }
 
 static bool prepare(struct kube *kube, uint64_t seed, struct fault *fault) {
-    kube->multi = curl_multi_init();
+    kube->multi = libcurl.multi_init();
     if (kube->multi == NULL) return fault_set(fault, FAULT_MEMORY, "no memory for connections");
-    curl_multi_setopt(kube->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(kube->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS);
+    libcurl.multi_setopt(kube->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    libcurl.multi_setopt(kube->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS);
     if (!kube_call_init(&kube->version_call, &kube->heap, fault)) return false;
     for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
         struct follower *follower = &kube->followers[i];
@@ -493,10 +493,12 @@ static bool prepare(struct kube *kube, uint64_t seed, struct fault *fault) {
 }
 
 bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault *fault) {
-    struct kube *kube = calloc(1, sizeof *kube);
+    struct kube *kube = NULL;
+    bool loaded = curl_library_load(fault);
+    if (loaded) kube = calloc(1, sizeof *kube);
     if (kube == NULL) {
         kubeconfig_release(&options->config);
-        return fault_set(fault, FAULT_MEMORY, "out of memory");
+        return loaded && fault_set(fault, FAULT_MEMORY, "out of memory");
     }
     kube->config = options->config;
     options->config = (struct kubeconfig){.server = NULL};
@@ -505,7 +507,7 @@ bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault
     kube->context = options->context;
     kube->store = options->store;
     kube->state = options->state;
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    libcurl.global_init(CURL_GLOBAL_DEFAULT);
     if (!prepare(kube, options->seed, fault) || !start_thread(kube, fault)) {
         kube_free(kube);
         return false;
@@ -515,7 +517,7 @@ bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault
 }
 
 static void release_call(struct kube *kube, struct kube_call *call) {
-    if (call->running) curl_multi_remove_handle(kube->multi, call->easy);
+    if (call->running) libcurl.multi_remove_handle(kube->multi, call->easy);
     if (call->heap != NULL) kube_call_release(call);
 }
 
@@ -523,7 +525,7 @@ void kube_free(struct kube *kube) {
     if (kube == NULL) return;
     atomic_store_explicit(&kube->stop, true, memory_order_relaxed);
     if (kube->started) {
-        curl_multi_wakeup(kube->multi);
+        libcurl.multi_wakeup(kube->multi);
         pthread_join(kube->thread, NULL);
     }
     release_call(kube, &kube->version_call);
@@ -535,8 +537,8 @@ void kube_free(struct kube *kube) {
         }
         arena_release(&kube->followers[i].arena);
     }
-    if (kube->multi != NULL) curl_multi_cleanup(kube->multi);
+    if (kube->multi != NULL) libcurl.multi_cleanup(kube->multi);
     kubeconfig_release(&kube->config);
     free(kube);
-    curl_global_cleanup();
+    libcurl.global_cleanup();
 }

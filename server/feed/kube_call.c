@@ -53,7 +53,7 @@ static size_t on_bytes(char *ptr, size_t size, size_t count, void *context) {
     struct kube_call *call = context;
     struct text bytes = {ptr, size * count};
     call->heard_ms = feed_now_ms();
-    if (call->http_code == 0) curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->http_code);
+    if (call->http_code == 0) libcurl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->http_code);
     bool fine =
         call->http_code == 200 && call->is_stream ? call->take(call->context, bytes) : keep_body(call, bytes);
     return fine ? bytes.len : 0;
@@ -80,7 +80,9 @@ static int on_socket(void *context, curl_socket_t fd, curlsocktype purpose) {
 }
 
 bool kube_call_init(struct kube_call *call, struct heap *heap, struct fault *fault) {
-    *call = (struct kube_call){.heap = heap, .easy = curl_easy_init()};
+    *call = (struct kube_call){.heap = heap};
+    if (!curl_library_load(fault)) return false;
+    call->easy = libcurl.easy_init();
     return call->easy != NULL || fault_set(fault, FAULT_MEMORY, "no memory for a connection");
 }
 
@@ -88,8 +90,9 @@ static void drop_lists(struct kube_call *call) {
     // The header holds the token.
     for (struct curl_slist *item = call->headers; item != NULL; item = item->next)
         OPENSSL_cleanse(item->data, strlen(item->data));
-    curl_slist_free_all(call->headers);
-    curl_slist_free_all(call->connect_to);
+    // Without libcurl there are none.
+    if (call->headers != NULL) libcurl.slist_free_all(call->headers);
+    if (call->connect_to != NULL) libcurl.slist_free_all(call->connect_to);
     call->headers = NULL;
     call->connect_to = NULL;
 }
@@ -103,13 +106,13 @@ void kube_call_clear(struct kube_call *call) {
 }
 
 void kube_call_release(struct kube_call *call) {
-    if (call->easy != NULL) curl_easy_cleanup(call->easy);
+    if (call->easy != NULL) libcurl.easy_cleanup(call->easy);
     call->easy = NULL;
     kube_call_clear(call);
 }
 
 static bool add_header(struct kube_call *call, const char *header) {
-    struct curl_slist *longer = curl_slist_append(call->headers, header);
+    struct curl_slist *longer = libcurl.slist_append(call->headers, header);
     if (longer == NULL) return false;
     call->headers = longer;
     return true;
@@ -131,23 +134,23 @@ static bool set_headers(struct kube_call *call, const struct kubeconfig *config)
 static void set_blob(CURL *easy, CURLoption option, const struct kube_blob *blob) {
     // Not copied: the configuration outlives the handle.
     struct curl_blob view = {.data = blob->ptr, .len = blob->len, .flags = CURL_BLOB_NOCOPY};
-    curl_easy_setopt(easy, option, &view);
+    libcurl.easy_setopt(easy, option, &view);
 }
 
 static void set_tls(CURL *easy, const struct kubeconfig *config) {
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L); // a rotated CA counts at the next connection
+    libcurl.easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    libcurl.easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    libcurl.easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    libcurl.easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L); // a rotated CA counts at the next connection
     if (config->ca_file != NULL || config->ca_data.ptr != NULL) {
         // That CA and no other.
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-        curl_easy_setopt(easy, CURLOPT_CAINFO, config->ca_file);
+        libcurl.easy_setopt(easy, CURLOPT_CAPATH, NULL);
+        libcurl.easy_setopt(easy, CURLOPT_CAINFO, config->ca_file);
         if (config->ca_data.ptr != NULL) set_blob(easy, CURLOPT_CAINFO_BLOB, &config->ca_data);
     }
-    if (config->cert_file != NULL) curl_easy_setopt(easy, CURLOPT_SSLCERT, config->cert_file);
+    if (config->cert_file != NULL) libcurl.easy_setopt(easy, CURLOPT_SSLCERT, config->cert_file);
     if (config->cert_data.ptr != NULL) set_blob(easy, CURLOPT_SSLCERT_BLOB, &config->cert_data);
-    if (config->key_file != NULL) curl_easy_setopt(easy, CURLOPT_SSLKEY, config->key_file);
+    if (config->key_file != NULL) libcurl.easy_setopt(easy, CURLOPT_SSLKEY, config->key_file);
     if (config->key_data.ptr != NULL) set_blob(easy, CURLOPT_SSLKEY_BLOB, &config->key_data);
 }
 
@@ -157,7 +160,7 @@ static bool set_url(struct kube_call *call, const struct kubeconfig *config, con
     const char *server = config->server;
     if (config->server_name == NULL) {
         snprintf(url, sizeof url, "%s%s", server, path);
-        return curl_easy_setopt(call->easy, CURLOPT_URL, url) == CURLE_OK;
+        return libcurl.easy_setopt(call->easy, CURLOPT_URL, url) == CURLE_OK;
     }
     const char *host = strstr(server, "://") + 3;
     size_t host_len = strcspn(host, "/");
@@ -169,12 +172,12 @@ static bool set_url(struct kube_call *call, const struct kubeconfig *config, con
     int port_len = has_port ? (int)(host + host_len - port - 1) : 3;
     int name_len = has_port ? (int)(port - host) : (int)host_len;
     snprintf(to, sizeof to, "::%.*s:%.*s", name_len, host, port_len, has_port ? port + 1 : "443");
-    call->connect_to = curl_slist_append(NULL, to);
+    call->connect_to = libcurl.slist_append(NULL, to);
     snprintf(url, sizeof url, "https://%s:%.*s%s%s", config->server_name, port_len,
              has_port ? port + 1 : "443", host + host_len, path);
     return call->connect_to != NULL &&
-           curl_easy_setopt(call->easy, CURLOPT_CONNECT_TO, call->connect_to) == CURLE_OK &&
-           curl_easy_setopt(call->easy, CURLOPT_URL, url) == CURLE_OK;
+           libcurl.easy_setopt(call->easy, CURLOPT_CONNECT_TO, call->connect_to) == CURLE_OK &&
+           libcurl.easy_setopt(call->easy, CURLOPT_URL, url) == CURLE_OK;
 }
 
 bool kube_call_begin(struct kube_call *call, const struct kubeconfig *config, const char *path,
@@ -185,26 +188,26 @@ bool kube_call_begin(struct kube_call *call, const struct kubeconfig *config, co
     call->stopped = false;
     call->error[0] = '\0';
     call->fault = (struct fault){.code = FAULT_NONE};
-    curl_easy_reset(easy);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https,http");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "drawbridge/" DRAWBRIDGE_VERSION);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)KUBE_CONNECT_MS);
-    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
+    libcurl.easy_reset(easy);
+    libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "https,http");
+    libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    libcurl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    libcurl.easy_setopt(easy, CURLOPT_PROXY, "");
+    libcurl.easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    libcurl.easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "drawbridge/" DRAWBRIDGE_VERSION);
+    libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)KUBE_CONNECT_MS);
+    libcurl.easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, call);
+    libcurl.easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    libcurl.easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    libcurl.easy_setopt(easy, CURLOPT_PRIVATE, call);
+    libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
     set_tls(easy, config);
     if (!set_headers(call, config) || !set_url(call, config, path) ||
-        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers) != CURLE_OK)
+        libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers) != CURLE_OK)
         return fault_set(fault, FAULT_MEMORY, "no memory for a request");
     call->began_ms = feed_now_ms();
     call->heard_ms = call->began_ms;
@@ -217,7 +220,7 @@ static enum watch_end refusal(struct kube_call *call, int64_t *retry_after_s) {
     curl_off_t wanted_s = 0;
     arena_init(&arena, STATUS_ARENA_BYTES);
     frame_read_status(&arena, (struct text){call->body, call->body_len}, &status);
-    if (curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &wanted_s) == CURLE_OK && wanted_s > 0)
+    if (libcurl.easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &wanted_s) == CURLE_OK && wanted_s > 0)
         *retry_after_s = wanted_s;
     else
         *retry_after_s = status.retry_after_s;
@@ -231,12 +234,13 @@ static enum watch_end refusal(struct kube_call *call, int64_t *retry_after_s) {
 enum watch_end kube_call_end(struct kube_call *call, CURLcode result, int64_t *ret_retry_after_s) {
     *ret_retry_after_s = 0;
     if (call->stopped) return call->end;
-    if (call->http_code == 0) curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->http_code);
+    if (call->http_code == 0) libcurl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &call->http_code);
     if (call->http_code != 0 && call->http_code != 200) return refusal(call, ret_retry_after_s);
     if (result == CURLE_OK && call->http_code == 200) return WATCH_END_EOF;
     // A stream that breaks off in a chunk is no more than an end.
     if (call->http_code == 200 && call->is_stream && result == CURLE_PARTIAL_FILE) return WATCH_END_CUT;
     fault_set(&call->fault, FAULT_UNREACHABLE, "no connection to the API server after %lld ms: %s",
-              (long long)elapsed_ms(call), call->error[0] == '\0' ? curl_easy_strerror(result) : call->error);
+              (long long)elapsed_ms(call),
+              call->error[0] == '\0' ? libcurl.easy_strerror(result) : call->error);
     return WATCH_END_CONNECTION;
 }

@@ -3,8 +3,7 @@
 #ifndef DRAWBRIDGE_FEED_KUBE_CALL_H
 #define DRAWBRIDGE_FEED_KUBE_CALL_H
 
-#include <curl/curl.h>
-
+#include "server/feed/curl_library.h"
 #include "server/feed/feed_state.h"
 #include "server/feed/frames.h"
 #include "server/feed/kubeconfig.h"
@@ -32,7 +31,7 @@ struct kube_call {
     void *context;
 };
 
-// What it does: makes a call ready for its first request. Errors: FAULT_MEMORY.
+// What it does: makes a call ready for its first request. Errors: FAULT_MEMORY, FAULT_IO without libcurl.
 bool kube_call_init(struct kube_call *call, struct heap *heap, struct fault *fault)
     __attribute__((warn_unused_result));
 void kube_call_release(struct kube_call *call);
