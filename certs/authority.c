@@ -45,6 +45,14 @@ void authority_free(struct authority *authority) {
     free(authority);
 }
 
+time_t authority_not_before(const struct authority *authority) {
+    return authority->not_before;
+}
+
+X509 *authority_certificate(const struct authority *authority) {
+    return authority->certificate;
+}
+
 time_t authority_not_after(const struct authority *authority) {
     return authority->not_after;
 }

@@ -36,8 +36,8 @@ struct pem_pair {
 // Wipes the key, frees both. A zeroed pair is allowed.
 void pem_pair_release(struct pem_pair *pair);
 
-#define AUTHORITY_BACKDATE_S   300 // notBefore lies so far back, for clocks that are behind
-#define AUTHORITY_SERIAL_BYTES 16  // 127 random bits
+#define AUTHORITY_BACKDATE_S   3600 // notBefore lies so far back, for clocks that are behind
+#define AUTHORITY_SERIAL_BYTES 16   // 127 random bits
 #define AUTHORITY_NAMES_LIMIT  64
 #define AUTHORITY_DAY_S        86400
 #define AUTHORITY_CA_DAYS      365
@@ -46,7 +46,8 @@ void pem_pair_release(struct pem_pair *pair);
 
 struct authority;
 
-// What it does: makes a CA (path length 0) that holds from now − 5 min for lifetime_s.
+// What it does: makes a CA (path length 0) that holds from an hour ago, for clocks that are behind, until
+// now + lifetime_s.
 // Owner: the caller, authority_free. Errors: FAULT_USAGE (lifetime), FAULT_MEMORY, FAULT_STATE (OpenSSL).
 // Thread: an authority is used by one thread at a time.
 bool authority_new(enum key_algorithm algorithm, time_t now, int64_t lifetime_s,
@@ -64,8 +65,12 @@ void authority_free(struct authority *authority);
 bool authority_export(const struct authority *authority, struct pem_pair *ret_pair, struct fault *fault)
     __attribute__((warn_unused_result));
 
-// When the CA ends, in seconds since the epoch.
+// When the CA begins and ends, in seconds since the epoch.
+time_t authority_not_before(const struct authority *authority);
 time_t authority_not_after(const struct authority *authority);
+
+// The CA's certificate (an X509). Owner: the authority.
+struct x509_st *authority_certificate(const struct authority *authority);
 
 struct leaf_request {
     enum key_algorithm algorithm;

@@ -278,6 +278,10 @@ bool source_put(struct source *source, struct text certificate_pem, struct text 
     return put;
 }
 
+void source_tidy(struct source *source) {
+    free_retired(source, monotonic_ms());
+}
+
 void source_facts(struct source *source, struct source_facts *ret_facts) {
     struct source_facts facts = {0};
     pthread_mutex_lock(&source->lock);

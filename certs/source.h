@@ -60,6 +60,10 @@ bool source_current(struct source *source, struct source_pair *ret_pair) __attri
 bool source_put(struct source *source, struct text certificate_pem, struct text key_pem, struct fault *fault)
     __attribute__((warn_unused_result));
 
+// What it does: wipes and frees the retired pairs that are due. For who uses source_put; files do it by
+// themselves. Thread: any.
+void source_tidy(struct source *source);
+
 struct source_facts {
     bool usable;                 // a pair is in force (it may have expired: compare not_after)
     time_t not_before;           // of the leaf

@@ -14,6 +14,7 @@
 #include "server/cli/command.h"
 #include "server/cli/options.h"
 #include "server/cli/serve_audit.h"
+#include "server/cli/serve_certs.h"
 #include "server/cli/serve_feed.h"
 #include "server/cli/serve_operate.h"
 #include "server/config/bounds.h"
@@ -34,7 +35,7 @@ struct serve {
     struct arena texts; // of the rules' settings: they outlive every re-read
     struct rule_settings rules;
     struct judge judge;
-    struct source *source;
+    struct serve_certs certs;
     struct client_verifier *verifier;
     struct client_verifier *retired_verifier; // until the next one is retired, or the end
     struct health health;
@@ -46,14 +47,6 @@ struct serve {
     struct file_watch *config_watch;
     _Atomic bool reload_wanted;
 };
-
-static void told_of_pair(void *context, enum source_event event, const struct fault *fault) {
-    (void)context;
-    if (event == SOURCE_ROTATED)
-        log_info(0, "certs", "Certificate in force");
-    else
-        log_error("certs", "Certificate not taken, the old one stays", fault->text);
-}
 
 static void told_of_clients(void *context, const struct fault *fault) {
     (void)context;
@@ -94,17 +87,6 @@ static struct deadlines deadlines_of(const struct serve_settings *settings) {
         .request_reserve_ms = BOUND_REQUEST_RESERVE_MS,
         .idle_ms = settings->idle_connection_deadline_ms,
     };
-}
-
-static bool start_certificates(struct serve *serve, struct fault *fault) {
-    const struct source_files files = {
-        .cert_file = serve->settings.tls_cert_file,
-        .key_file = serve->settings.tls_private_key_file,
-        .handshake_deadline_ms = serve->settings.header_deadline_ms,
-        .told = told_of_pair,
-        .context = serve,
-    };
-    return source_new(&files, &serve->source, fault);
 }
 
 static bool new_verifier(const struct serve_settings *settings, struct client_verifier **ret_verifier,
@@ -168,7 +150,7 @@ static bool start_http(struct serve *serve, struct fault *fault) {
         .small_review_bytes = (size_t)settings->small_review_bytes,
         .review_memory_bytes = (size_t)settings->max_review_memory_bytes,
         .deadlines = deadlines_of(settings),
-        .source = serve->source,
+        .source = serve->certs.source,
         .verifier = serve->verifier,
         .judge = judge_body,
         .judge_state = serve,
@@ -204,25 +186,28 @@ static bool start(struct serve *serve, struct fault *fault) {
     arena_init(&serve->texts, BOUND_CONFIG_BYTES);
     health_init(&serve->health);
     collectors_init(&serve->collectors);
-    return start_certificates(serve, fault) &&
+    return serve_certs_init(&serve->certs, &serve->settings, fault) &&
            (!serve->settings.enable_client_verification ||
             new_verifier(&serve->settings, &serve->verifier, fault)) &&
            start_judge(serve, fault) && start_feed(serve, fault) &&
            serve_audit_start(&serve->audit, serve->feed.ledger.journal, &serve->collectors, fault) &&
            serve_operate_start(&serve->operate, &serve->settings, &serve->feed, &serve->audit,
                                &serve->collectors, fault) &&
+           serve_certs_start(&serve->certs, &serve->settings, &serve->operate, &serve->health,
+                             &serve->collectors, fault) &&
            start_http(serve, fault) && start_config_watch(serve, fault);
 }
 
 static void stop(struct serve *serve) {
     file_watch_free(serve->config_watch);
     http_server_free(serve->server);
+    serve_certs_stop(&serve->certs, &serve->operate);
     serve_operate_stop(&serve->operate);
     serve_audit_stop(&serve->audit);
     serve_feed_stop(&serve->feed);
     client_verifier_free(serve->verifier);
     client_verifier_free(serve->retired_verifier);
-    source_free(serve->source);
+    serve_certs_release(&serve->certs);
     collectors_release(&serve->collectors);
     health_release(&serve->health);
     arena_release(&serve->texts);
@@ -234,8 +219,9 @@ static bool tell_where(const struct serve *serve, struct fault *fault) {
     struct source_facts facts;
     http_server_address(serve->server, address, sizeof address);
     http_server_status_address(serve->server, status, sizeof status);
-    source_facts(serve->source, &facts);
-    if (!facts.usable) log_error("certs", "No certificate yet, no caller can be served", facts.why);
+    source_facts(serve->certs.source, &facts);
+    if (!facts.usable && serve->certs.serving == NULL)
+        log_error("certs", "No certificate yet, no caller can be served", facts.why);
     log_info(0, "serve", "Serving", LOG_STRING("address", address), LOG_STRING("status", status),
              LOG_STRING("version", DRAWBRIDGE_VERSION), LOG_NUMBER("minor", serve->judge.gate.minor),
              LOG_STRING("feed", serve->settings.feed));

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "server/operate/serving.h"
 #include "validators/registry/message.h"
 #include "validators/rules/claim_gate.h"
 
@@ -57,10 +58,22 @@ static void collect_durations(const struct operate_facts *facts, struct expositi
     exposition_count(out, "drawbridge_hold_duration_seconds_count", NULL, 0, facts->hold_ended_count);
 }
 
+// The certificate's thread writes through a connection of its own.
+static void add_writes(struct serving *serving, struct operate_facts *facts) {
+    struct serving_facts more;
+    serving_facts(serving, &more);
+    for (int i = 0; i < WRITE_KIND_COUNT; i++) {
+        facts->written[i] += more.written[i];
+        facts->failed[i] += more.failed[i];
+    }
+}
+
 static void collect(void *state, struct exposition *out) {
     static const char *const scopes[] = {"cluster", "driver", "node", "namespace"};
+    const struct serve_operate *operate = state;
     struct operate_facts facts;
-    operate_facts(((struct serve_operate *)state)->operate, &facts);
+    operate_facts(operate->operate, &facts);
+    if (operate->serving != NULL) add_writes(operate->serving, &facts);
     exposition_family(out, "drawbridge_ledger_states", "gauge", "Nodes by the state of their ledger.");
     for (int i = 0; i <= FRESHNESS_UNMAPPED; i++) {
         struct exposition_label label = {"state", text_of(freshness_name((enum freshness)i))};
@@ -82,7 +95,7 @@ static void collect(void *state, struct exposition *out) {
 
 // ---- start and end
 
-static void lease_namespace(char ret_namespace[LEADER_NAMESPACE_BYTES]) {
+void serve_operate_namespace(char ret_namespace[LEADER_NAMESPACE_BYTES]) {
     const char *variable = getenv("POD_NAMESPACE");
     snprintf(ret_namespace, LEADER_NAMESPACE_BYTES, "%s", variable == NULL ? "" : variable);
     if (ret_namespace[0] != '\0') return;
@@ -112,7 +125,7 @@ bool serve_operate_start(struct serve_operate *operate, const struct serve_setti
     char namespace[LEADER_NAMESPACE_BYTES], identity[LEADER_IDENTITY_BYTES];
     *operate = (struct serve_operate){.collectors = collectors};
     if (feed->store == NULL) return true;
-    lease_namespace(namespace);
+    serve_operate_namespace(namespace);
     replica_identity(identity);
     struct operate_options options = {.store = feed->store,
                                       .minor = &feed->gate->minor,

@@ -9,9 +9,12 @@
 #include "server/operate/operate.h"
 #include "server/review/judge.h"
 
+struct serving;
+
 struct serve_operate {
     struct operate *operate; // NULL: there is no feed
     struct collectors *collectors;
+    struct serving *serving; // whose writes are shown too; NULL: certificates come from files
 };
 
 // What it does: starts that thread where there is a feed; nothing for "none". What operators do is kept by
@@ -22,6 +25,9 @@ bool serve_operate_start(struct serve_operate *operate, const struct serve_setti
                          struct collectors *collectors, struct fault *fault)
     __attribute__((warn_unused_result));
 void serve_operate_stop(struct serve_operate *operate);
+
+// What it does: the namespace of this Pod, "default" where there is none.
+void serve_operate_namespace(char ret_namespace[LEADER_NAMESPACE_BYTES]);
 
 // What it does: notes what a review came to. Sorts the findings. Thread: any, while it runs.
 void serve_operate_note(struct serve_operate *operate, struct judgement *judgement, struct arena *arena);

@@ -32,6 +32,13 @@ struct serve_settings {
     char *feed;                // "none", "dir:FOLDER"
     char *tls_cert_file;
     char *tls_private_key_file;
+    char *dynamic_serving_ca_secret_name; // "": certificates come from files
+    char *dynamic_serving_ca_secret_namespace;
+    struct setting_list dynamic_serving_dns_names;
+    int64_t dynamic_serving_leaf_duration_ms;
+    int64_t dynamic_serving_ca_duration_ms;
+    struct setting_list validating_webhook_configurations;
+    struct setting_list mutating_webhook_configurations;
     bool enable_client_verification;
     char *client_ca_path;                     // a PEM file
     struct setting_list client_subject_names; // empty: any name that the CA vouches for

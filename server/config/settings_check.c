@@ -43,11 +43,58 @@ static bool check_addresses(const struct serve_settings *settings, struct fault 
     return true;
 }
 
-static bool check_certificates(const struct serve_settings *settings, struct fault *fault) {
-    if (settings->tls_cert_file[0] == '\0' || settings->tls_private_key_file[0] == '\0')
+// A name of an object, as far as it goes into a path: lower-case letters, digits, dashes, dots.
+static bool is_object_name(const char *name) {
+    size_t len = strlen(name);
+    if (len == 0 || len > 253 || name[0] == '.' || name[0] == '-') return false;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len;
+}
+
+static bool check_names(const char *flag, const struct setting_list *list, struct fault *fault) {
+    for (size_t i = 0; i < list->count; i++)
+        if (!is_object_name(list->items[i]))
+            return fault_set(fault, FAULT_USAGE, "--%s: \"%.64s\" is no name of an object", flag,
+                             list->items[i]);
+    return true;
+}
+
+// Certificates that we issue ourselves.
+static bool check_dynamic(const struct serve_settings *settings, struct fault *fault) {
+    const char *namespace = settings->dynamic_serving_ca_secret_namespace;
+    if (settings->tls_cert_file[0] != '\0' || settings->tls_private_key_file[0] != '\0')
+        return fault_set(fault, FAULT_USAGE,
+                         "--dynamic-serving-ca-secret-name and --tls-cert-file exclude each other");
+    if (strcmp(settings->feed, "kube") != 0)
+        return fault_set(fault, FAULT_USAGE, "--dynamic-serving-ca-secret-name needs --feed kube");
+    if (!is_object_name(settings->dynamic_serving_ca_secret_name) ||
+        (namespace[0] != '\0' && !is_object_name(namespace)))
+        return fault_set(fault, FAULT_USAGE,
+                         "--dynamic-serving-ca-secret-name or …-namespace is no name of an object");
+    if (settings->dynamic_serving_dns_names.count == 0)
+        return fault_set(fault, FAULT_USAGE,
+                         "--dynamic-serving-dns-names is needed: the names by which the API server calls");
+    if (settings->validating_webhook_configurations.count + settings->mutating_webhook_configurations.count ==
+        0)
         return fault_set(
             fault, FAULT_USAGE,
-            "--tls-cert-file and --tls-private-key-file are needed; 'drawbridge certs issue' makes them");
+            "--validating-webhook-configurations or --mutating-webhook-configurations is needed: "
+            "who has to trust the CA");
+    if (settings->dynamic_serving_leaf_duration_ms > settings->dynamic_serving_ca_duration_ms)
+        return fault_set(fault, FAULT_USAGE,
+                         "--dynamic-serving-leaf-duration must not be above --dynamic-serving-ca-duration");
+    return check_names("validating-webhook-configurations", &settings->validating_webhook_configurations,
+                       fault) &&
+           check_names("mutating-webhook-configurations", &settings->mutating_webhook_configurations, fault);
+}
+
+static bool check_certificates(const struct serve_settings *settings, struct fault *fault) {
+    bool dynamic = settings->dynamic_serving_ca_secret_name[0] != '\0';
+    if (dynamic && !check_dynamic(settings, fault)) return false;
+    if (!dynamic && (settings->tls_cert_file[0] == '\0' || settings->tls_private_key_file[0] == '\0'))
+        return fault_set(
+            fault, FAULT_USAGE,
+            "--tls-cert-file and --tls-private-key-file are needed ('drawbridge certs issue' makes "
+            "them), or --dynamic-serving-ca-secret-name");
     if (settings->enable_client_verification && settings->client_ca_path[0] == '\0')
         return fault_set(fault, FAULT_USAGE, "--enable-client-verification needs --client-ca-path");
     return true;

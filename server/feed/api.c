@@ -2,6 +2,8 @@
 // One easy handle, used again and again.
 #include "server/feed/api.h"
 
+#include <openssl/crypto.h>
+
 #define STATUS_ARENA_BYTES ((size_t)1024 * 1024)
 #define MESSAGE_BYTES      180u
 
@@ -73,6 +75,11 @@ bool api_request(struct api *api, enum api_method method, const char *path, stru
     *ret_answer = (struct api_answer){
         .http_code = (int)call->http_code, .body = {call->body, call->body_len}, .retry_after_s = wanted_s};
     return true;
+}
+
+void api_wipe(struct api *api) {
+    if (api->call.body != NULL) OPENSSL_cleanse(api->call.body, api->call.body_cap_bytes);
+    kube_call_clear(&api->call);
 }
 
 bool api_is_success(const struct api_answer *answer) {

@@ -44,6 +44,9 @@ struct api_answer {
 bool api_request(struct api *api, enum api_method method, const char *path, struct text body,
                  struct api_answer *ret_answer, struct fault *fault) __attribute__((warn_unused_result));
 
+// What it does: wipes and gives up the last answer, which held a secret.
+void api_wipe(struct api *api);
+
 // 200, 201 and 202.
 bool api_is_success(const struct api_answer *answer);
 

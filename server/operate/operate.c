@@ -149,6 +149,13 @@ void operate_note_denial(struct operate *operate, const struct denied_write *wri
     pthread_mutex_unlock(&operate->mutex);
 }
 
+bool operate_is_leader(struct operate *operate) {
+    pthread_mutex_lock(&operate->mutex);
+    bool leads = operate->facts.leads;
+    pthread_mutex_unlock(&operate->mutex);
+    return leads && !atomic_load_explicit(&operate->stopping, memory_order_relaxed);
+}
+
 void operate_facts(struct operate *operate, struct operate_facts *ret_facts) {
     pthread_mutex_lock(&operate->mutex);
     *ret_facts = operate->facts;

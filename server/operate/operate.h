@@ -61,6 +61,10 @@ void operate_free(struct operate *operate);
 // Thread: any.
 void operate_note_denial(struct operate *operate, const struct denied_write *write);
 
+// Whether this replica led at the last tick; what it writes on that word carries the version that it read.
+// Thread: any.
+bool operate_is_leader(struct operate *operate);
+
 // Thread: any.
 void operate_facts(struct operate *operate, struct operate_facts *ret_facts);
 

@@ -10,6 +10,9 @@ enum write_kind {
     WRITE_EVENT,
     WRITE_POD,
     WRITE_POLICY,
+    WRITE_SECRET,
+    WRITE_VALIDATING_HOOKS,
+    WRITE_MUTATING_HOOKS,
     WRITE_KIND_COUNT
 };
 const char *write_kind_name(enum write_kind kind); // the resource, as in a metric

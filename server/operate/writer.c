@@ -13,6 +13,9 @@ const char *write_kind_name(enum write_kind kind) {
         [WRITE_EVENT] = "events",
         [WRITE_POD] = "pods",
         [WRITE_POLICY] = "ledgerpolicies",
+        [WRITE_SECRET] = "secrets",
+        [WRITE_VALIDATING_HOOKS] = "validatingwebhookconfigurations",
+        [WRITE_MUTATING_HOOKS] = "mutatingwebhookconfigurations",
     };
     return names[kind];
 }
@@ -59,21 +62,11 @@ void writer_failed(struct writer *writer, enum write_kind kind, int code, int64_
               LOG_STRING("resource", write_kind_name(kind)), LOG_NUMBER("code", code));
 }
 
-int writer_send(struct writer *writer, enum write_kind kind, enum api_method method, const char *path,
-                json_t *body, int expected, struct api_answer *ret_answer) {
+int writer_send_text(struct writer *writer, enum write_kind kind, enum api_method method, const char *path,
+                     struct text body, int expected, struct api_answer *ret_answer) {
     struct api_answer answer = {.http_code = 0};
     struct fault fault = {.code = FAULT_NONE};
-    char *text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
-    bool lost = body != NULL && text == NULL;
-    json_decref(body);
-    if (lost) {
-        writer_failed(writer, kind, 0, 0, "no memory for the object");
-        return 0;
-    }
-    struct text bytes = {text, text == NULL ? 0 : strlen(text)};
-    bool answered = api_request(&writer->api, method, path, bytes, &answer, &fault);
-    free(text);
-    if (!answered) {
+    if (!api_request(&writer->api, method, path, body, &answer, &fault)) {
         writer_failed(writer, kind, 0, 0, fault.text);
         return 0;
     }
@@ -85,4 +78,19 @@ int writer_send(struct writer *writer, enum write_kind kind, enum api_method met
         writer_failed(writer, kind, answer.http_code, answer.retry_after_s, fault.text);
     }
     return answer.http_code;
+}
+
+int writer_send(struct writer *writer, enum write_kind kind, enum api_method method, const char *path,
+                json_t *body, int expected, struct api_answer *ret_answer) {
+    char *text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
+    bool lost = body != NULL && text == NULL;
+    json_decref(body);
+    if (lost) {
+        writer_failed(writer, kind, 0, 0, "no memory for the object");
+        return 0;
+    }
+    struct text bytes = {text, text == NULL ? 0 : strlen(text)};
+    int code = writer_send_text(writer, kind, method, path, bytes, expected, ret_answer);
+    free(text);
+    return code;
 }

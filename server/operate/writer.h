@@ -40,6 +40,10 @@ bool writer_is_ready(const struct writer *writer, enum write_kind kind, int64_t 
 int writer_send(struct writer *writer, enum write_kind kind, enum api_method method, const char *path,
                 json_t *body, int expected, struct api_answer *ret_answer);
 
+// As writer_send, with a body that is written already. Owner: the caller keeps it.
+int writer_send_text(struct writer *writer, enum write_kind kind, enum api_method method, const char *path,
+                     struct text body, int expected, struct api_answer *ret_answer);
+
 // What it does: counts a failure that was found elsewhere, or its end.
 void writer_failed(struct writer *writer, enum write_kind kind, int code, int64_t retry_after_s,
                    const char *why);

@@ -112,6 +112,13 @@ Test(settings, each_setting_by_each_door) {
         {"addressFile", "h", "\"h\""},
         {"tlsCertFile", "a", "\"a\""},
         {"tlsPrivateKeyFile", "b", "\"b\""},
+        {"dynamicServingCaSecretName", "i", "\"i\""},
+        {"dynamicServingCaSecretNamespace", "j", "\"j\""},
+        {"dynamicServingDnsNames", "k,l", "[\"k\", \"l\"]"},
+        {"dynamicServingLeafDuration", "3600s", "3600s"},
+        {"dynamicServingCaDuration", "7200s", "7200s"},
+        {"validatingWebhookConfigurations", "m", "[\"m\"]"},
+        {"mutatingWebhookConfigurations", "o,p", "[\"o\", \"p\"]"},
         {"enableClientVerification", "true", "true"},
         {"clientCaPath", "c", "\"c\""},
         {"clientSubjectNames", "x,y", "[\"x\", \"y\"]"},
@@ -367,6 +374,43 @@ Test(settings, check_says_what_does_not_fit) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(flag, "="), flag);
         cr_expect(strstr(fault.text, name) != NULL, "%s: %s", flag, fault.text);
         free(flag);
+    }
+}
+
+// The flags of a server that issues its own certificates, with one replaced or added (NULL: none).
+static bool checked_dynamic(const char *more, struct fault *fault) {
+    static const char *const given[] = {"--feed=kube", "--dynamic-serving-ca-secret-name=ca",
+                                        "--dynamic-serving-dns-names=a.b.svc",
+                                        "--mutating-webhook-configurations=c", NULL};
+    char *flags[COUNT(given) + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; given[i] != NULL; i++) flags[count++] = strndup(given[i], strlen(given[i]));
+    if (more != NULL) flags[count++] = strndup(more, strlen(more));
+    struct serve_settings s = loaded(NULL, flags, (int)count);
+    bool fine = settings_check(&s, fault);
+    settings_release(&s);
+    for (size_t i = 0; i < count; i++) free(flags[i]);
+    return fine;
+}
+
+Test(settings, check_says_what_does_not_fit_certificates_of_our_own) {
+    static const struct {
+        const char *flag, *word;
+    } bad[] = {{"--tls-cert-file=a", "exclude each other"},
+               {"--feed=none", "needs --feed kube"},
+               {"--dynamic-serving-ca-secret-name=a/b", "is no name of an object"},
+               {"--dynamic-serving-ca-secret-namespace=../x", "is no name of an object"},
+               {"--validating-webhook-configurations=a/b", "--validating-webhook-configurations"},
+               {"--mutating-webhook-configurations=B", "--mutating-webhook-configurations"},
+               {"--dynamic-serving-ca-duration=1h", "must not be above"},
+               {NULL, NULL}};
+    struct fault fault = {0};
+    cr_expect(checked_dynamic(NULL, &fault), "%s", fault.text);
+    cr_expect(checked_dynamic("--validating-webhook-configurations=a.b,c-d", &fault), "%s", fault.text);
+    for (size_t i = 0; bad[i].flag != NULL; i++) {
+        fault = (struct fault){0};
+        cr_expect_not(checked_dynamic(bad[i].flag, &fault), "%s", bad[i].flag);
+        cr_expect(strstr(fault.text, bad[i].word) != NULL, "%s: %s", bad[i].flag, fault.text);
     }
 }
 
