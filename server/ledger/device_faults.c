@@ -2,6 +2,7 @@
 // Devices that rules about mappings object to. What the rules found is kept with the slice; what follows from
 // it is asked of the policy when somebody wants to know, so that a change of the policy counts at once.
 #include "server/ledger/state.h"
+#include "validators/model/slice_amounts.h"
 
 static bool has_mappings(const struct resource_slice *slice, int minor) {
     for (size_t i = 0; i < slice->devices.count; i++) {
@@ -11,16 +12,26 @@ static bool has_mappings(const struct resource_slice *slice, int minor) {
     return false;
 }
 
+static bool judge_slice(const struct device_judge *judge, int minor, struct arena *arena,
+                        struct ledger_event *event) {
+    const struct resource_slice *slice = &event->object->slice;
+    struct quantity_map *amounts = arena_zalloc(arena, 1, sizeof *amounts);
+    if (amounts == NULL) return false;
+    slice_amounts(slice, minor, arena, amounts);
+    event->amounts = amounts;
+    if (judge == NULL) return !arena->poisoned;
+    uint64_t *faults = arena_zalloc(arena, slice->devices.count, sizeof *faults);
+    event->faults = faults;
+    return faults != NULL && judge->judge(event->object, minor, arena, faults);
+}
+
 bool ledger_judge(const struct device_judge *judge, int minor, const struct ledger_event *event,
                   struct arena *arena, struct ledger_event *ret_event) {
     struct ledger_event judged = *event;
-    if (!event->judged && judge != NULL && event->object->kind == KIND_RESOURCE_SLICE &&
-        event->type != EVENT_DELETED && event->type != EVENT_BOOKMARK &&
-        has_mappings(&event->object->slice, minor)) {
-        uint64_t *faults = arena_zalloc(arena, event->object->slice.devices.count, sizeof *faults);
-        if (faults == NULL || !judge->judge(event->object, minor, arena, faults)) return false;
-        judged.faults = faults;
-    }
+    bool concerned = !event->judged && event->object->kind == KIND_RESOURCE_SLICE &&
+                     event->type != EVENT_DELETED && event->type != EVENT_BOOKMARK;
+    if (concerned && has_mappings(&event->object->slice, minor) && !judge_slice(judge, minor, arena, &judged))
+        return false;
     judged.judged = true;
     *ret_event = judged;
     return true;

@@ -21,7 +21,8 @@ struct ledger_event {
     const struct object *object; // any of the kinds of object.h; others change nothing
     int64_t resource_version;    // of the object; the order is per object UID
     const uint64_t *faults;      // of a slice's devices, as ledger_judge found them; NULL: none has any
-    bool judged;                 // false: ledger_apply judges the slice itself
+    const struct quantity_map *amounts; // that its devices could take at once; NULL: nothing
+    bool judged;                        // false: ledger_apply judges the slice itself
 };
 
 struct ledger_options {
@@ -49,9 +50,9 @@ enum ledger_outcome {
 enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_event *event,
                                  struct fault *fault);
 
-// What it does: judges the devices of a slice before it is applied, so that the store need not be held
-// meanwhile. *ret_event is the event with what was found; other events are only copied. Owner: the arena.
-// Errors: false, memory.
+// What it does: judges the devices of a slice, and adds up what they take, before it is applied, so that the
+// store need not be held meanwhile. *ret_event is the event with what was found; other events are only
+// copied. Owner: the arena. Errors: false, memory.
 #define LEDGER_JUDGE_BYTES ((size_t)64 * 1024 * 1024) // that the arena may take
 bool ledger_judge(const struct device_judge *judge, int minor, const struct ledger_event *event,
                   struct arena *arena, struct ledger_event *ret_event) __attribute__((warn_unused_result));

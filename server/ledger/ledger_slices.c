@@ -31,6 +31,7 @@ static void slice_free(struct ledger *ledger, struct slice_entry *slice) {
     }
     heap_free(&ledger->heap, slice->places, slice->device_count * sizeof *slice->places);
     heap_free(&ledger->heap, slice->faults, slice->device_count * sizeof *slice->faults);
+    amounts_release(&ledger->names, &slice->amounts);
     drop(ledger, slice->name);
     drop(ledger, slice->uid);
     heap_free(&ledger->heap, slice, sizeof *slice);
@@ -130,8 +131,9 @@ static struct slice_entry *slice_new(struct ledger *ledger, const struct ledger_
     slice->resource_slice_count = object->pool.resource_slice_count;
     slice->name = take(ledger, object->metadata.name);
     slice->uid = take(ledger, object->metadata.uid);
-    if (slice->name != NULL && slice->uid != NULL && make_devices(ledger, object, event->faults, slice) &&
-        index_reserve(&ledger->slices))
+    bool fine = event->amounts == NULL || amounts_copy(&ledger->names, event->amounts, &slice->amounts);
+    if (fine && slice->name != NULL && slice->uid != NULL &&
+        make_devices(ledger, object, event->faults, slice) && index_reserve(&ledger->slices))
         return slice;
     slice_free(ledger, slice);
     return NULL;

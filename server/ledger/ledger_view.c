@@ -21,6 +21,8 @@ struct view ledger_view(const struct ledger *ledger) {
         .pool = answer_pool,
         .node_allocatable = answer_node_allocatable,
         .node = answer_node,
+        .nodes_offer = answer_nodes_offer,
+        .other_amounts = answer_other_amounts,
         .pool_device = answer_pool_device,
         .device_elsewhere = answer_device_elsewhere,
         .device_of_other_driver = answer_device_of_other_driver,

@@ -50,6 +50,7 @@ struct slice_entry {
     size_t device_count;
     struct device_place *places; // as devices; NULL when the slice has one place for all
     uint64_t *faults;            // as devices; NULL when no device has any
+    struct amounts amounts;      // what its devices could take of their node at once
     bool has_mappings;
     uint64_t list_round; // the list in which it was seen last
 };

@@ -55,6 +55,13 @@ enum view_answer answer_worst_node(const void *state, const struct node_selector
                                    struct text driver, struct arena *arena, struct text *ret_node,
                                    struct view_standing *ret_standing);
 
+// view_nodes.c
+enum view_answer answer_other_amounts(const void *state, const struct pool_key *key,
+                                      struct text without_slice, int64_t generation, struct arena *arena,
+                                      struct quantity_map *ret_amounts);
+enum view_answer answer_nodes_offer(const void *state, const struct node_selector *selector,
+                                    struct text resource, struct arena *arena, bool *ret_offer);
+
 // view_accounts.c
 enum view_answer answer_shortages(const void *state, const struct resource_claim *claim, struct text pod_uid,
                                   struct text node, struct arena *arena,

@@ -175,6 +175,16 @@ struct view_table {
                                          struct quantity *ret_quantity);
     // A node, as far as rules ask.
     enum view_answer (*node)(const void *state, struct text name, struct view_node *ret_node);
+    // Whether one of the nodes that a selector means (NULL: all nodes) has a resource in status.allocatable.
+    // VIEW_NOT_FOUND: no node that is known is among them, or there are too many to tell.
+    enum view_answer (*nodes_offer)(const void *state, const struct node_selector *selector,
+                                    struct text resource, struct arena *arena, bool *ret_offer);
+    // What the devices in the other live slices of a driver on a node could take of it at once, by resource
+    // (slice_amounts.h): those of the newest generation of each pool, of the key's own pool those of
+    // `generation` (below zero: none). VIEW_NOT_FOUND: nothing.
+    enum view_answer (*other_amounts)(const void *state, const struct pool_key *key,
+                                      struct text without_slice, int64_t generation, struct arena *arena,
+                                      struct quantity_map *ret_amounts);
     // A device of a pool within one node scope, in slices other than this one: of one generation, or of any
     // from `generation` on when `or_newer`.
     enum view_answer (*pool_device)(const void *state, const struct pool_key *key, struct text without_slice,
