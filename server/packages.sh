@@ -6,6 +6,9 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev lib
   libyaml-dev libcurl4-openssl-dev libsqlite3-dev libcriterion-dev curl jq ca-certificates"
 TEST_PACKAGES="$BUILD_PACKAGES bats clang-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck binutils python3
   openssl git procps iproute2 sslscan"
+# To build the .deb; and to look at what is in it.
+PACKAGE_PACKAGES="dpkg-dev file binutils"
+PACKAGE_TEST_PACKAGES="$PACKAGE_PACKAGES zsh fish mandoc man-db bash-completion systemd"
 BENCH_PACKAGES="wrk nginx-light"
 
 # need_packages NAME…: installs what is missing as root, else prints the one line that does it and ends with 3.
