@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request from its headers to its answer. MHD calls first with the headers alone, then with pieces of the
 // body, then once more without any. A handler never waits.
+#include <netinet/in.h>
 #include <time.h>
 
 #include "server/http/server_internal.h"
@@ -218,6 +219,23 @@ void handler_completed(void *cls, struct MHD_Connection *connection, void **requ
     *request_context = NULL;
 }
 
+static struct caller caller_of(struct MHD_Connection *connection) {
+    struct caller caller = {.len = 0};
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info == NULL || info->client_addr == NULL) return caller;
+    const void *address = NULL;
+    if (info->client_addr->sa_family == AF_INET) {
+        address = &((const struct sockaddr_in *)(const void *)info->client_addr)->sin_addr;
+        caller.len = sizeof(struct in_addr);
+    } else if (info->client_addr->sa_family == AF_INET6) {
+        address = &((const struct sockaddr_in6 *)(const void *)info->client_addr)->sin6_addr;
+        caller.len = sizeof(struct in6_addr);
+    }
+    if (address != NULL) memcpy(caller.bytes, address, caller.len);
+    return caller;
+}
+
 static void note_change(struct http_server *server, struct MHD_Connection *connection, void **socket_context,
                         enum MHD_ConnectionNotificationCode code, bool plain) {
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -228,8 +246,10 @@ static void note_change(struct http_server *server, struct MHD_Connection *conne
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info == NULL) return;
-    *socket_context = sweeper_add(&server->sweeper, info->connect_fd, plain, server);
-    // Without a record there would be no deadline.
+    struct caller caller = caller_of(connection);
+    unsigned most_of_caller = plain ? 0 : server->options.connections_per_ip;
+    *socket_context = sweeper_add(&server->sweeper, info->connect_fd, plain, server, &caller, most_of_caller);
+    // Without a record there would be no deadline; or its caller has as many connections as it may have.
     if (*socket_context == NULL) shutdown(info->connect_fd, SHUT_RDWR);
 }
 

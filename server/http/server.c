@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting, draining and ending the two daemons.
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -17,12 +18,7 @@
 #define FILES_WANTED        4096u
 #define DRAIN_POLL_MS       20
 
-// MHD's epoll loop (daemon.c, MHD_epoll) asks for up to 128 events and, when it gets exactly so many, asks
-// again with its full time-out before it looks at the first ones: callers that all stir at once would stop a
-// thread until the next event, which may never come. With so few connections a thread that they, its
-// listening socket and its pipe stay below 128, that cannot happen.
-#define CONNECTIONS_PER_THREAD 125u
-#define THREADS_LIMIT          256u
+#define THREADS_LIMIT 256u
 
 // MHD's own lines: they tell of callers that go away, so they are wanted only when somebody looks.
 __attribute__((format(printf, 2, 0))) static void log_mhd(void *cls, const char *format, va_list args) {
@@ -60,9 +56,8 @@ static unsigned fitting_connections(unsigned wanted) {
     return (unsigned)room;
 }
 
-// MHD_quiesce_daemon would stop listening, but in a pool it races with the workers over the listening socket
-// and then ends the process (daemon.c, "Failed to remove listen FD from epoll set"). Turning callers away at
-// the accept tells them the same.
+// MHD_quiesce_daemon would stop listening, but not while another thread runs the daemon. Turning callers away
+// at the accept tells them the same.
 static enum MHD_Result accept_policy(void *cls, const struct sockaddr *address, socklen_t address_bytes) {
     (void)address;
     (void)address_bytes;
@@ -70,42 +65,43 @@ static enum MHD_Result accept_policy(void *cls, const struct sockaddr *address, 
     return atomic_load_explicit(&server->refusing, memory_order_relaxed) ? MHD_NO : MHD_YES;
 }
 
-// MHD parts the connections among the threads. More threads than processors cost little, so there are as many
-// as the connections need, unless their number was chosen: then it bounds the connections.
+// More threads than processors would hold each other up.
 static void fit_threads(struct http_options *options) {
     options->connections = fitting_connections(options->connections);
-    if (options->threads == 0) {
-        unsigned needed = (options->connections + CONNECTIONS_PER_THREAD - 1) / CONNECTIONS_PER_THREAD;
-        options->threads = processor_count() > needed ? processor_count() : needed;
-    }
+    if (options->threads == 0) options->threads = processor_count();
     if (options->threads > THREADS_LIMIT) options->threads = THREADS_LIMIT;
     if (options->threads > options->connections) options->threads = options->connections;
-    if (options->connections <= options->threads * CONNECTIONS_PER_THREAD) return;
-    log_error("http", "Fewer connections than asked for", "a thread holds 125 of them at most",
-              LOG_NUMBER("threads", options->threads), LOG_NUMBER("wanted", options->connections));
-    options->connections = options->threads * CONNECTIONS_PER_THREAD;
 }
 
-static bool start_daemon(struct http_server *server, struct fault *fault) {
+// The connections are parted among the threads; each has the listening socket as a file of its own, because
+// MHD closes what it was given.
+static struct MHD_Daemon *open_worker(void *context, unsigned number) {
+    struct http_server *server = context;
+    const struct http_options *options = &server->options;
+    unsigned connections = options->connections / options->threads;
+    if (number < options->connections % options->threads) connections++;
+    int listen_fd = fcntl(server->listen_fd, F_DUPFD_CLOEXEC, 0);
+    if (listen_fd < 0) return NULL;
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_TLS | MHD_USE_ERROR_LOG, 0, accept_policy, server, handler_call, server,
+        MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
+        MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES, MHD_OPTION_HTTPS_CERT_CALLBACK, tls_certificate,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server, MHD_OPTION_NOTIFY_COMPLETED,
+        handler_completed, server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_bytes, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_END);
+    return daemon; // MHD has closed the socket when it could not start
+}
+
+static bool start_workers(struct http_server *server, struct fault *fault) {
     const struct http_options *options = &server->options;
     if (!listen_open(options->bind_address, options->port, &server->listen_fd, fault)) return false;
     listen_describe(server->listen_fd, server->address);
     server->port = listen_port(server->listen_fd);
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TLS | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-    // A pool of one is no pool for MHD.
-    enum MHD_OPTION pool = options->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END;
-    server->daemon = MHD_start_daemon(
-        flags, 0, accept_policy, server, handler_call, server, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
-        MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_HTTPS_PRIORITIES, TLS_PRIORITIES,
-        MHD_OPTION_HTTPS_CERT_CALLBACK, tls_certificate, MHD_OPTION_NOTIFY_CONNECTION, connection_changed,
-        server, MHD_OPTION_NOTIFY_COMPLETED, handler_completed, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_CONNECTION_LIMIT, options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        options->connections_per_ip, MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_bytes,
-        MHD_OPTION_CONNECTION_TIMEOUT, 0u, pool, options->threads, MHD_OPTION_END);
-    server->listen_fd = -1; // MHD's now, whether it started or not
-    if (server->daemon == NULL)
-        return fault_set(fault, FAULT_IO, "the HTTPS server cannot start on %s", server->address);
-    return true;
+    bool fine = workers_start(&server->workers, options->threads, open_worker, server, fault);
+    close(server->listen_fd);
+    server->listen_fd = -1;
+    return fine || fault_wrap(fault, "%s", server->address);
 }
 
 static bool start_status(struct http_server *server, struct fault *fault) {
@@ -138,7 +134,7 @@ static bool start(struct http_server *server, struct fault *fault) {
     if (!status_prepare(server))
         return fault_set(fault, FAULT_LIMIT, "too many health checks or collectors of metrics");
     if (!sweeper_start(&server->sweeper, &options->deadlines, fault)) return false;
-    return start_daemon(server, fault) && start_status(server, fault);
+    return start_workers(server, fault) && start_status(server, fault);
 }
 
 bool http_server_new(const struct http_options *options, struct http_server **ret_server,
@@ -211,7 +207,7 @@ bool http_server_drain(struct http_server *server, int64_t wait_ms) {
 void http_server_free(struct http_server *server) {
     if (server == NULL) return;
     if (server->status_daemon != NULL) MHD_stop_daemon(server->status_daemon);
-    if (server->daemon != NULL) MHD_stop_daemon(server->daemon);
+    workers_stop(&server->workers);
     if (server->status_fd >= 0) close(server->status_fd);
     if (server->listen_fd >= 0) close(server->listen_fd);
     sweeper_stop(&server->sweeper);

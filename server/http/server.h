@@ -16,7 +16,7 @@ struct http_options {
     const char *bind_address;
     uint16_t port;                   // 0: the system chooses
     const char *status_bind_address; // HOST:PORT; "0": no status port
-    unsigned threads;                // that judge; 0: one per processor, or as many as the connections need
+    unsigned threads;                // that judge; 0: one per processor
     unsigned connections;            // at most
     unsigned connections_per_ip;     // 0: no limit
     size_t connection_bytes;         // request line and headers

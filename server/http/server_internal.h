@@ -11,6 +11,7 @@
 #include "server/http/listen.h"
 #include "server/http/server.h"
 #include "server/http/sweeper.h"
+#include "server/http/workers.h"
 #include "server/http/workspace.h"
 
 struct http_server {
@@ -20,7 +21,7 @@ struct http_server {
     struct account account;
     struct workspace workspace;
     struct metrics metrics;
-    struct MHD_Daemon *daemon;
+    struct workers workers;
     struct MHD_Daemon *status_daemon;
     struct MHD_Response *refusals[REFUSAL_COUNT];
     int listen_fd; // -1 once MHD has it

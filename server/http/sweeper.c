@@ -125,17 +125,33 @@ void sweeper_stop(struct sweeper *sweeper) {
     sweeper->started = false;
 }
 
-struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain, void *owner) {
+// Under the mutex.
+static bool caller_has(const struct sweeper *sweeper, const struct connection *wanted, unsigned most) {
+    unsigned count = 0;
+    for (const struct connection *c = sweeper->first; c != NULL && count < most; c = c->next)
+        count += c->plain == wanted->plain && c->caller.len == wanted->caller.len &&
+                 memcmp(c->caller.bytes, wanted->caller.bytes, sizeof c->caller.bytes) == 0;
+    return count >= most;
+}
+
+struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain, void *owner,
+                               const struct caller *caller, unsigned most_of_caller) {
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return NULL;
     connection->fd = fd;
     connection->plain = plain;
     connection->owner = owner;
+    connection->caller = *caller;
     connection->start_ms = sweeper_now_ms();
     atomic_init(&connection->phase, plain ? PHASE_HEADER : PHASE_TLS_BEGIN);
     atomic_init(&connection->deadline_ms,
                 connection->start_ms + get(plain ? &sweeper->header_ms : &sweeper->tls_begin_ms));
     pthread_mutex_lock(&sweeper->mutex);
+    if (most_of_caller > 0 && caller_has(sweeper, connection, most_of_caller)) {
+        pthread_mutex_unlock(&sweeper->mutex);
+        free(connection);
+        return NULL;
+    }
     connection->next = sweeper->first;
     if (sweeper->first != NULL) sweeper->first->previous = connection;
     sweeper->first = connection;

@@ -24,11 +24,18 @@ enum connection_phase {
 // "tls_begin", "header", "request", "idle" (static text).
 const char *connection_phase_name(enum connection_phase phase);
 
+// Where a caller comes from: its IP address without the port.
+struct caller {
+    unsigned char bytes[16];
+    unsigned char len; // 0: not known
+};
+
 // One accepted connection. Owner: the sweeper's list; handed to MHD as the socket's context.
 struct connection {
     struct connection *previous; // under the sweeper's mutex
     struct connection *next;
     int fd;
+    struct caller caller;
     bool plain;      // of the status port: not closed by the drain
     int64_t shut_ms; // under the mutex: when it was shut down, 0 before
     int64_t start_ms;
@@ -71,9 +78,11 @@ bool sweeper_start(struct sweeper *sweeper, const struct deadlines *deadlines, s
 // Ends the thread. Call it after the last connection was removed.
 void sweeper_stop(struct sweeper *sweeper);
 
-// What it does: lists a new connection. plain: one without TLS, which begins with the header. Errors: NULL
-// when memory ran out; the caller must then shut the socket down itself.
-struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain, void *owner);
+// What it does: lists a new connection. plain: one without TLS, which begins with the header. caller: for
+// most_of_caller, so many connections of its kind one caller may have; 0: no limit. Errors: NULL when memory
+// ran out or the caller has as many; the socket must then be shut down by who called.
+struct connection *sweeper_add(struct sweeper *sweeper, int fd, bool plain, void *owner,
+                               const struct caller *caller, unsigned most_of_caller);
 
 // Unlists and frees it; called before the socket is closed, so that its number is never shut for another.
 void sweeper_remove(struct sweeper *sweeper, struct connection *connection);

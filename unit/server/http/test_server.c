@@ -63,6 +63,9 @@ Test(server, many_reviews_on_one_connection) {
                                          "\"resourceclaims\",decision=\"allowed\"}"),
                  52);
     cr_expect_eq(server_rig_metric(&rig, "drawbridge_admission_errors_total{reason=\"decode\"}"), 1);
+    // The caller has its answer a moment before the request ends.
+    for (int i = 0; i < 500 && server_rig_metric(&rig, "drawbridge_admission_in_flight") > 0; i++)
+        usleep(10000);
     cr_expect_eq(server_rig_metric(&rig, "drawbridge_admission_in_flight"), 0);
     cr_expect_eq(server_rig_metric(&rig, "drawbridge_admission_in_flight_bytes"), 0);
     server_rig_stop(&rig);
@@ -561,12 +564,35 @@ Test(server, more_callers_than_connections_wait_and_none_is_lost, .timeout = 120
     server_rig_stop(&rig);
 }
 
+// Whichever threads hold them.
+Test(server, one_caller_has_so_many_connections_and_no_more, .timeout = 60) {
+    enum { MOST = 5 };
+    struct server_rig rig;
+    server_rig_init(&rig);
+    rig.options.connections_per_ip = MOST;
+    server_rig_start(&rig);
+    struct tls_client_options plain = {.port = http_server_port(rig.server), .plain = true};
+    struct tls_client *open[MOST];
+    for (int i = 0; i < MOST; i++) open[i] = server_rig_connect(&rig);
+    struct tls_client *refused = tls_client_new(&plain);
+    cr_assert_not_null(refused);
+    cr_expect_geq(tls_client_wait_closed(refused, 300), 0, "cut at once, before any deadline");
+    tls_client_free(refused);
+    cr_expect_eq(server_rig_metric(&rig, "drawbridge_connections"), MOST);
+    tls_client_free(open[0]);
+    for (int i = 0; i < 500 && server_rig_metric(&rig, "drawbridge_connections") > MOST - 1; i++)
+        usleep(10000);
+    open[0] = server_rig_connect(&rig);
+    for (int i = 0; i < MOST; i++) tls_client_free(open[i]);
+    server_rig_stop(&rig);
+}
+
 Test(server, callers_that_stir_all_at_once_stop_no_thread, .timeout = 120) {
     enum { CALLERS = 700 };
     struct server_rig rig;
     server_rig_init(&rig);
     rig.options.connections = 300;
-    rig.options.threads = 0;
+    rig.options.threads = 1;
     rig.options.deadlines.tls_begin_ms = 400;
     server_rig_start(&rig);
     struct tls_client_options plain = {.port = http_server_port(rig.server), .plain = true};

@@ -23,7 +23,8 @@ static void start(const struct deadlines *deadlines) {
 static struct pair add(bool plain) {
     int ends[2];
     cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    struct pair pair = {ends[0], ends[1], sweeper_add(&sweeper, ends[0], plain, NULL)};
+    struct pair pair = {ends[0], ends[1],
+                        sweeper_add(&sweeper, ends[0], plain, NULL, &(struct caller){.len = 0}, 0)};
     cr_assert_not_null(pair.connection);
     return pair;
 }
