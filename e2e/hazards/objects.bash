@@ -116,7 +116,7 @@ start_cluster() {
 # The drawbridge that the other functions find again in each test.
 start_follower() {
     mkdir -p "$BATS_FILE_TMPDIR/ledger"
-    start_drawbridge --feed kube --kubeconfig "$KUBECONFIG" --ledger-dir "$BATS_FILE_TMPDIR/ledger" "$@"
+    start_drawbridge --feed kube --kubeconfig "$KUBECONFIG" --ledger-dir "$BATS_FILE_TMPDIR/ledger"
     declare -p SERVER_PID SERVER_PORT SERVER_LOG STATUS TLS_DIR | sed 's/^declare -x/export/' >"$BATS_FILE_TMPDIR/server"
 }
 
