@@ -42,6 +42,7 @@ record_pid() { # NAME PID
 start_process() { # NAME PROGRAM ARG...
   local name=$1 fd
   shift
+  printf '%s\0' "$@" >"$state_dir/pids/$name.command"
   (
     for fd in "/proc/$BASHPID/fd/"*; do
       fd=${fd##*/}
@@ -67,6 +68,20 @@ stop_process() { # NAME
     fi
   fi
   rm -f "$state_dir/pids/$1"
+}
+
+# Ends a process at once, as a crash does, and starts it as it was started before.
+restart_process() { # NAME
+  local pid
+  local -a command
+  mapfile -d '' -t command <"$state_dir/pids/$1.command"
+  if pid=$(running_pid "$1"); then
+    kill -KILL "$pid"
+    while running_pid "$1" >/dev/null; do
+      sleep 0.05
+    done
+  fi
+  start_process "$1" "${command[@]}"
 }
 
 stop_all() {

@@ -131,8 +131,14 @@ stop_cluster() {
     cluster down
 }
 
+# Releases, finalizers and Pods without claims never wait for drawbridge.
+GROW_ONLY='!has(request.subResource) || request.subResource == "" ?
+    (request.resource.resource == "pods" ? has(object.spec.resourceClaims) : request.operation == "CREATE" || object.spec != oldObject.spec) :
+  (has(object.status) && has(object.status.allocation) && !(has(oldObject.status) && has(oldObject.status.allocation))) ||
+  (has(object.status) && has(object.status.reservedFor) && object.status.reservedFor.exists(r, !(has(oldObject.status) && has(oldObject.status.reservedFor) && oldObject.status.reservedFor.exists(o, o.uid == r.uid))))'
+
 register() {
-    register_webhook validating Fail <<'RULES'
+    register_webhook validating Fail "$GROW_ONLY" <<'RULES'
 - apiGroups: [resource.k8s.io]
   apiVersions: [v1]
   operations: [CREATE, UPDATE]

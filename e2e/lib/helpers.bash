@@ -123,10 +123,10 @@ api() {
         -X "$1" "${with[@]}" "$DRAWBRIDGE_KUBE_SERVER$2"
 }
 
-# register_webhook validating|mutating FAILURE-POLICY <RULES: registers the drawbridge on $SERVER_PORT with the API server
-# of k(); the YAML list of rules comes on standard input.
+# register_webhook validating|mutating FAILURE-POLICY [CONDITION] <RULES: registers the drawbridge on $SERVER_PORT with the
+# API server of k(); the YAML list of rules comes on standard input; the condition is in CEL.
 register_webhook() {
-    local kind=$1 policy=$2 path=validate
+    local kind=$1 policy=$2 condition=${3:-true} path=validate
     [ "$kind" = validating ] || path=mutate
     { cat <<YAML; sed 's/^/  /'; } | k apply -f -
 apiVersion: admissionregistration.k8s.io/v1
@@ -138,6 +138,7 @@ webhooks:
   sideEffects: NoneOnDryRun
   timeoutSeconds: 5
   failurePolicy: $policy
+  matchConditions: [{name: asked, expression: $(jq -n --arg c "$condition" '$c')}]
   matchPolicy: Equivalent
   clientConfig: {url: "https://localhost:$SERVER_PORT/$path", caBundle: $(base64 -w 0 <"$TLS_DIR/ca.crt")}
   rules:
