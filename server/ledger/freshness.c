@@ -183,3 +183,32 @@ struct freshness_report freshness_of_pool(const struct ledger *ledger, const str
         freshness_worsen(&report, incomplete(ledger, group, &gathered, incomplete_ms, arena));
     return report;
 }
+
+// ---- drivers that are gone
+
+static bool goes_on(const struct ledger *ledger, const struct name *driver, const struct node_entry *node) {
+    for (int far = node == NULL; far < 2; far++)
+        for (const struct pool_entry *pool = far ? ledger->wide_pools : node->pools; pool != NULL;
+             pool = far ? pool->far_next : pool->node_next)
+            if (pool->slices != NULL && pool->group->driver == driver &&
+                (node == NULL || pool_concerns(pool, node)))
+                return true;
+    return false;
+}
+
+// Rows without a mapping belong to no pool yet.
+static bool has_claims(const struct pool_entry *pool, const struct node_entry *node) {
+    if (pool->rows.first != NULL) return true;
+    for (const struct row *row = pool->group->open.first; row != NULL; row = row->next) {
+        const struct node_entry *home = claim_home(row->claim);
+        if (home == NULL || home == node) return true;
+    }
+    return false;
+}
+
+bool pool_is_left(const struct ledger *ledger, const struct pool_entry *pool, const struct node_entry *node) {
+    if (pool->slices != NULL) return false;
+    if (goes_on(ledger, pool->group->driver, node)) return true;
+    int64_t since_ms = pool->changed_ms > 0 ? pool->changed_ms : pool->remembered_ms;
+    return since_ms > 0 && ledger->now_ms - since_ms >= DRIVER_LEFT_MS && !has_claims(pool, node);
+}

@@ -25,6 +25,14 @@ struct freshness_report freshness_of_driver(const struct ledger *ledger, const s
 struct freshness_report freshness_of_pool(const struct ledger *ledger, const struct pool_group *group,
                                           const struct node_entry *node, struct arena *arena);
 
+// What it does: tells whether a pool without slices says nothing more about its driver on a node: the driver
+// goes on under another pool name (drivers rename their pools when they are upgraded, or publish without
+// mappings again); or it has been gone for so long that nobody expects it back, and no claim has a device of
+// it. The kubelet takes the slices away 30 s after the driver is gone, and all when it starts, so that a
+// driver that only restarts is back long before.
+#define DRIVER_LEFT_MS 600000
+bool pool_is_left(const struct ledger *ledger, const struct pool_entry *pool, const struct node_entry *node);
+
 // Whether a divergence of this class closes a node by policy.
 bool freshness_gates_on(const struct ledger *ledger, const char *class);
 

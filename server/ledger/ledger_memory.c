@@ -153,6 +153,7 @@ int64_t remembered_retired(const struct ledger *ledger, const struct pool_entry 
 static void hand_over_pool(struct ledger *ledger, struct pool_entry *pool,
                            const struct remembered_pool *remembered) {
     pool->had_mappings = true;
+    if (pool->remembered_ms == 0) pool->remembered_ms = ledger->now_ms;
     driver_note_mapped(ledger, pool->group->driver);
     if (remembered->retired_generation > pool->retired_generation)
         pool->retired_generation = remembered->retired_generation;

@@ -371,6 +371,7 @@ static void make_driver(struct making *making, const struct pool_entry *pool) {
     struct driver_report_list *list = &making->report->drivers;
     const struct pool_group *group = pool->group;
     if (!pool->had_mappings || has_group(list, group)) return;
+    if (pool_is_left(making->ledger, pool, making->node)) return;
     struct driver_report *report = LIST_APPEND(making->arena, list);
     if (report == NULL) return;
     struct gathered gathered = {.generation = -1};
@@ -395,20 +396,6 @@ static void make_driver(struct making *making, const struct pool_entry *pool) {
         }
     }
     digest_print(digest, report->digest);
-}
-
-// A pool that is gone does not make a driver stale that goes on under another pool name.
-static void drop_left_pools(struct driver_report_list *list) {
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        bool lives_on = false;
-        for (size_t k = 0; k < list->count; k++)
-            lives_on = lives_on || (list->items[k].generation >= 0 &&
-                                    text_equal(list->items[k].driver, list->items[i].driver));
-        if (list->items[i].generation < 0 && lives_on) continue;
-        list->items[kept++] = list->items[i];
-    }
-    list->count = kept;
 }
 
 static void note_divergence(struct making *making) {
@@ -439,7 +426,6 @@ static void add_cause(struct making *making, struct text cause) {
 static void make_freshness(struct making *making) {
     struct node_report *report = making->report;
     struct freshness_report whole = freshness_of_node(making->ledger, making->node, making->arena);
-    drop_left_pools(&report->drivers);
     note_divergence(making);
     SORT(&report->drivers, compare_drivers, making->arena);
     add_cause(making, whole.cause);

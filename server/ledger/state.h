@@ -80,6 +80,7 @@ struct pool_entry {
     bool quarantined;
     struct pace pace;
     int64_t changed_ms;    // the last event about one of its slices
+    int64_t remembered_ms; // when a NodeLedger told of it
     int64_t quarantine_ms; // since when it is quarantined
     int64_t incomplete_ms; // since when it is not complete, as its node sees it; 0: it is, or no clock runs
 };

@@ -4,38 +4,21 @@
 #include "server/ledger/freshness.h"
 #include "server/ledger/view_answers.h"
 
-// The pools of a driver that a node sees, own ones and wide ones. A pool that is gone counts only where the
-// driver has no other: drivers rename their pools.
-struct pool_look {
-    const struct name *driver;
-    const struct node_entry *node;
-    bool found; // some
-    bool lives; // one with slices
-};
-
-static void look_at_pools(const struct ledger *ledger, struct pool_look *look, struct arena *arena,
-                          struct freshness_report *report) {
-    for (int far = 0; far < 2; far++)
-        for (const struct pool_entry *pool = far ? ledger->wide_pools : look->node->pools; pool != NULL;
-             pool = far ? pool->far_next : pool->node_next) {
-            if (pool->group->driver != look->driver || !pool_concerns(pool, look->node)) continue;
-            if (report == NULL) {
-                look->found = true;
-                if (pool->slices != NULL) look->lives = true;
-            } else if (pool->slices != NULL || !look->lives) {
-                freshness_worsen(report, freshness_of_pool(ledger, pool->group, look->node, arena));
-            }
-        }
-}
-
+// The pools of a driver that a node sees, own ones and wide ones, without those that it has left.
 static struct freshness_report on_node(const struct ledger *ledger, const struct node_entry *node,
                                        const struct name *driver, struct arena *arena, bool *ret_found) {
     struct freshness_report report = freshness_of_node(ledger, node, arena);
     freshness_worsen(&report, freshness_of_driver(ledger, driver, arena));
-    struct pool_look look = {.driver = driver, .node = node};
-    look_at_pools(ledger, &look, arena, NULL);
-    look_at_pools(ledger, &look, arena, &report);
-    *ret_found = look.found;
+    *ret_found = false;
+    for (int far = 0; far < 2; far++)
+        for (const struct pool_entry *pool = far ? ledger->wide_pools : node->pools; pool != NULL;
+             pool = far ? pool->far_next : pool->node_next) {
+            if (pool->group->driver != driver || !pool_concerns(pool, node) ||
+                pool_is_left(ledger, pool, node))
+                continue;
+            *ret_found = true;
+            freshness_worsen(&report, freshness_of_pool(ledger, pool->group, node, arena));
+        }
     return report;
 }
 
@@ -52,7 +35,7 @@ static struct freshness_report anywhere(const struct ledger *ledger, const struc
          link = index_each(&ledger->pools, &bucket, link)) {
         const struct pool_entry *pool = LINK_OWNER(link, struct pool_entry, by_key);
         if (pool->group->driver != driver) continue;
-        bool found = true;
+        bool found = pool->node != NULL || !pool_is_left(ledger, pool, NULL);
         struct freshness_report report;
         if (pool->node != NULL) {
             report = on_node(ledger, pool->node, driver, arena, &found);
@@ -60,6 +43,7 @@ static struct freshness_report anywhere(const struct ledger *ledger, const struc
             report = freshness_of_driver(ledger, driver, arena);
             freshness_worsen(&report, freshness_of_pool(ledger, pool->group, NULL, arena));
         }
+        if (!found) continue;
         *ret_found = true;
         if (report.state < best.state) best = report;
         if (best.state == FRESHNESS_FRESH || ++looked_at == NODES_LOOKED_AT) break;
