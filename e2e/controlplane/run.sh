@@ -73,15 +73,15 @@ stop_process() { # NAME
 # Ends a process at once, as a crash does, and starts it as it was started before.
 restart_process() { # NAME
   local pid
-  local -a command
-  mapfile -d '' -t command <"$state_dir/pids/$1.command"
+  local -a argv
+  mapfile -d '' -t argv <"$state_dir/pids/$1.command"
   if pid=$(running_pid "$1"); then
     kill -KILL "$pid"
     while running_pid "$1" >/dev/null; do
       sleep 0.05
     done
   fi
-  start_process "$1" "${command[@]}"
+  start_process "$1" "${argv[@]}"
 }
 
 stop_all() {
