@@ -203,6 +203,93 @@ does_not_fit() { ! fits "$@"; }
     fits gone 400
 }
 
+anew() { metric "drawbridge_feed_restarts_total{reason=\"$1\"}"; }
+is_anew() { [ "$(anew "$1")" -eq "$2" ]; }
+judged_by() { expect_equal "$(metric 'drawbridge_kubernetes_minor{of="judged"}')" "$1"; }
+
+@test "the cluster is upgraded while drawbridge runs: it is judged by the new version once that stays" {
+    put_node n1
+    follow
+    judged_by 36
+    control '{"version":"v1.37.2","cut":"nodes"}'
+    eventually 60 judged_by 37
+    eventually 15 has_objects nodes 1
+    eventually 10 eval 'curl -s "$STATUS/readyz?verbose" | grep -qx "\[+\]feed ok"'
+    is_anew version 1
+    # The field of 1.36 is now the wrong one.
+    fits n1 4
+    expect_in "$(post "$DIR/review.json")" "Kubernetes 1.37 drops this field" "[mapping-wrong-version]"
+    expect_in "$(<"$SERVER_LOG")" "The cluster says another version" '"judgedBy":36' "the cluster is of another version"
+    put_node n2
+    eventually 5 has_objects nodes 2
+    expect_equal "$(metric 'drawbridge_kubernetes_minor{of="server"}')" 37
+}
+
+@test "a version that a flag names stays, and the log says that the cluster is of another one" {
+    put_node n1
+    start_drawbridge --feed kube --kubeconfig "$DIR/kubeconfig" --kubernetes-version 1.37
+    eventually 30 eval 'grep -q "of another version than is judged by" "$SERVER_LOG"'
+    judged_by 37
+    is_anew version 0
+    expect_equal "$(metric 'drawbridge_kubernetes_minor{of="server"}')" 36
+}
+
+@test "the state of etcd is put back: what is older than what was seen counts when the store itself says so" {
+    put_node n1 4
+    put_node kept
+    follow
+    control '{"snapshot":true}'
+    put_node n1 8
+    put_node n2
+    delete_node kept
+    eventually 5 has_objects nodes 2
+    eventually 5 fits n1 7
+    control '{"restore":true}'
+    control '{"faults":{"nodes":[{"error":410}]},"cut":"nodes"}'
+    eventually 60 is_anew restored 1
+    eventually 15 has_objects nodes 2
+    eventually 10 does_not_fit n1 7
+    eventually 10 fits kept 4
+    put_node n3
+    eventually 10 fits n3 4
+    expect_in "$(<"$SERVER_LOG")" "the cluster's state was put back"
+    is_anew restored 1
+}
+
+@test "rows of the journal are lost: everything is listed again, and the journal is whole" {
+    put_node n1
+    start_drawbridge --feed kube --kubeconfig "$DIR/kubeconfig" --ledger-dir "$DIR/ledger"
+    has_objects nodes 1
+    local lists
+    lists=$(asked nodes stream)
+    flushed() { [ "$(metric drawbridge_journal_queue_bytes)" -eq 0 ] && [ "$(metric drawbridge_journal_rows_total)" -gt 0 ]; }
+    eventually 10 flushed
+    # Another program keeps the file to itself until the server gave a row up.
+    python3 - "$DIR" <<'PY' 3>&- &
+import os, sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1] + "/ledger/journal.db", timeout=20, isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+open(sys.argv[1] + "/locked", "w").close()
+for _ in range(600):
+    if os.path.exists(sys.argv[1] + "/release"):
+        break
+    time.sleep(0.1)
+db.execute("ROLLBACK")
+PY
+    eventually 20 test -e "$DIR/locked"
+    put_node n2
+    failing() { [ "$(metric drawbridge_journal_errors_total)" -gt 0 ]; }
+    eventually 40 failing
+    touch "$DIR/release"
+    wait $!
+    eventually 30 has_asked nodes stream $((lists + 1))
+    eventually 30 eval '[ "$(metric drawbridge_journal_gaps_total)" -gt 0 ]'
+    agrees() { run "$DRAWBRIDGE" ledger diff live journal --ledger-dir "$DIR/ledger"; expect_equal "$output" "no difference"; }
+    # Kinds that are not served are asked for again too: they would be missing in the journal.
+    eventually 20 agrees
+    has_objects nodes 2
+}
+
 @test "a server without streamed lists: pages, and a page that expired starts the list again" {
     control '{"streams":false,"page":2}'
     for i in 1 2 3 4 5; do put_node "n$i"; done

@@ -70,6 +70,23 @@ static void collect_watches(struct serve_feed *feed, struct exposition *out) {
                      atomic_load_explicit(&feed->state.memory_bytes, memory_order_relaxed));
 }
 
+static void collect_version(struct serve_feed *feed, struct exposition *out) {
+    exposition_family(out, "drawbridge_kubernetes_minor", "gauge",
+                      "The Kubernetes minor: that is judged by, and that the API server says.");
+    struct exposition_label label = {"of", TEXT("judged")};
+    exposition_sample(out, "drawbridge_kubernetes_minor", &label, 1, feed->gate->minor);
+    int minor = atomic_load_explicit(&feed->state.server_minor, memory_order_relaxed);
+    label.value = TEXT("server");
+    if (minor != 0) exposition_sample(out, "drawbridge_kubernetes_minor", &label, 1, minor);
+    exposition_family(out, "drawbridge_feed_restarts_total", "counter",
+                      "Times that everything was forgotten and listed anew, by reason.");
+    for (int i = 0; i < FEED_ANEW_COUNT; i++) {
+        struct exposition_label reason = {"reason", text_of(feed_anew_name((enum feed_anew)i))};
+        exposition_count(out, "drawbridge_feed_restarts_total", &reason, 1,
+                         atomic_load_explicit(&feed->state.anew[i], memory_order_relaxed));
+    }
+}
+
 static void read_heap(struct ledger *ledger, void *context) {
     *(struct heap *)context = *ledger_heap(ledger);
 }
@@ -78,6 +95,7 @@ static void collect(void *state, struct exposition *out) {
     struct serve_feed *feed = state;
     collect_kinds(feed, out);
     if (feed->kube != NULL) collect_watches(feed, out);
+    collect_version(feed, out);
     exposition_family(out, "drawbridge_feed_errors_total", "counter",
                       "What the feed could not take, by reason.");
     for (int i = 0; i < FEED_ERROR_COUNT; i++) {
@@ -110,21 +128,26 @@ static bool make_store(struct serve_feed *feed, int minor, struct fault *fault) 
     return true;
 }
 
-// The cluster says what it is, before anything is listed.
-static int take_version(void *context, struct text version) {
+static int read_version(void *context, struct text version) {
+    struct fault fault;
+    int minor;
+    (void)context;
+    if (kube_version_parse(version, &minor, &fault)) return minor;
+    log_error("feed", "The cluster cannot be followed", fault.text);
+    return 0;
+}
+
+// Before anything is listed, and when the cluster is not what it was.
+static bool begin_anew(void *context, int minor) {
     struct serve_feed *feed = context;
     struct ledger_options options;
     struct fault fault;
-    int minor;
-    if (!kube_version_parse(version, &minor, &fault) || !make_options(minor, &options, &fault) ||
-        !store_restart(feed->store, &options, &fault)) {
+    if (!make_options(minor, &options, &fault) || !store_restart(feed->store, &options, &fault)) {
         log_error("feed", "The cluster cannot be followed", fault.text);
-        return 0;
+        return false;
     }
     feed->gate->minor = minor;
-    log_info(0, "feed", "The cluster says its version", LOG_FIELD("version", version),
-             LOG_NUMBER("minor", minor), LOG_NUMBER("known", MINOR_NEWEST));
-    return minor;
+    return true;
 }
 
 bool serve_feed_kubeconfig(const struct serve_settings *settings, struct kubeconfig *ret_config,
@@ -143,7 +166,8 @@ bool serve_feed_kubeconfig(const struct serve_settings *settings, struct kubecon
 
 static bool start_kube(struct serve_feed *feed, const struct serve_settings *settings, struct fault *fault) {
     struct kube_options options = {.minor = settings->kubernetes_version[0] == '\0' ? 0 : feed->gate->minor,
-                                   .on_version = take_version,
+                                   .read_version = read_version,
+                                   .begin_anew = begin_anew,
                                    .context = feed,
                                    .store = feed->store,
                                    .state = &feed->state};

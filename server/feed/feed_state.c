@@ -13,6 +13,10 @@ const char *feed_error_name(enum feed_error error) {
     return names[error];
 }
 
+const char *feed_anew_name(enum feed_anew why) {
+    return why == FEED_ANEW_VERSION ? "version" : "restored";
+}
+
 void feed_state_init(struct feed_state *state) {
     *state = (struct feed_state){.waiting = 0};
     pthread_mutex_init(&state->mutex, NULL);

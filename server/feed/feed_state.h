@@ -28,13 +28,23 @@ struct feed_kind_state {
     _Atomic uint64_t events;
 };
 
+// Why everything was forgotten and listed anew.
+enum feed_anew {
+    FEED_ANEW_VERSION,  // the cluster is of another version
+    FEED_ANEW_RESTORED, // its state was put back
+    FEED_ANEW_COUNT
+};
+const char *feed_anew_name(enum feed_anew why);
+
 #define FEED_WHY_BYTES 224
 
 struct feed_state {
     struct feed_kind_state kinds[FEED_KIND_COUNT]; // in the order of feed_kinds
     _Atomic uint64_t errors[FEED_ERROR_COUNT];
     _Atomic uint64_t memory_bytes; // buffers of the feed
-    _Atomic int64_t waiting;       // files or watches that are not followed at the moment
+    _Atomic uint64_t anew[FEED_ANEW_COUNT];
+    _Atomic int server_minor; // that the cluster says; 0: not known
+    _Atomic int64_t waiting;  // files or watches that are not followed at the moment
     pthread_mutex_t mutex;
     char why[FEED_WHY_BYTES]; // what is amiss now, one line; "" is nothing
 };

@@ -1,52 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that follows an API server.
-#include "server/feed/kube.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "server/feed/kube_call.h"
-#include "server/feed/present.h"
+#include "server/feed/kube_state.h"
 #include "server/log.h"
-#include "validators/core/json_reader.h"
 
 #define POLL_MOST_MS     1000
-#define VERSION_RETRY_MS 2000
-#define VERSION_OLD_MS   30000
 #define PAGE_ARENA_BYTES ((size_t)16 * 1024 * 1024)
 #define CONNECTIONS      32L
-
-// One kind.
-struct follower {
-    _Atomic bool list_again; // somebody missed events
-    struct kube *kube;
-    struct kube_call call;
-    struct listwatch listwatch;
-    struct frames frames;
-    struct arena arena; // of one frame
-    struct present present;
-    bool troubled; // the log has a line about what is amiss
-    char why[FEED_WHY_BYTES];
-};
-
-struct kube {
-    struct kubeconfig config;
-    int minor; // 0: not known yet
-    int (*on_version)(void *context, struct text version);
-    void *context;
-    struct store *store;
-    struct feed_state *state;
-    struct heap heap;
-    CURLM *multi;
-    struct kube_call version_call;
-    int64_t version_next_ms;
-    bool version_troubled;
-    struct follower followers[FEED_KIND_COUNT];
-    _Atomic bool stop;
-    bool started;
-    pthread_t thread;
-};
 
 static struct feed_kind_state *state_of(const struct follower *follower) {
     return &follower->kube->state->kinds[feed_kind_index(follower->listwatch.row)];
@@ -172,9 +135,7 @@ static void say_why(const struct frame *frame, enum watch_end end, struct fault 
         fault_set(fault, FAULT_UNREACHABLE, "the watch ends with %lld: %.*s", (long long)frame->status.code,
                   TEXT_ARG(text_slice(frame->status.message, 0, 160)));
     else if (end == WATCH_END_OLDER)
-        fault_set(fault, FAULT_STATE,
-                  "the API server's list is older than what was seen; after a restore from a backup start "
-                  "drawbridge anew");
+        fault_set(fault, FAULT_STATE, "what the API server has is older than what was seen");
     else
         fault_set(fault, FAULT_INPUT, "a frame of a type that is not known");
 }
@@ -186,6 +147,7 @@ static bool take_line(void *context, struct text line, struct fault *fault) {
     if (!frame_read(&follower->arena, line, follower->listwatch.row, follower->kube->minor, &frame, fault))
         return stop_call(follower, end_of(fault));
     struct listwatch_step step = listwatch_frame(&follower->listwatch, &frame, feed_now_ms());
+    if (step.restored) follower->kube->restored = true;
     if (step.stop) {
         say_why(&frame, step.end, fault);
         return stop_call(follower, step.end);
@@ -223,6 +185,7 @@ static enum watch_end take_page(struct follower *follower) {
                                 &call->fault);
     struct listwatch_step step = {.stop = !fine, .end = fine ? WATCH_END_EOF : end_of(&call->fault)};
     if (fine) step = listwatch_page(&follower->listwatch, &list);
+    if (step.restored) follower->kube->restored = true;
     if (fine && step.stop) {
         const struct frame none = {.type = FRAME_UNKNOWN};
         say_why(&none, step.end, &call->fault);
@@ -242,7 +205,7 @@ static enum watch_end take_page(struct follower *follower) {
 
 // --- Requests ---
 
-static void renew_token(struct kube *kube) {
+void kube_renew_token(struct kube *kube) {
     struct fault fault;
     (void)kubeconfig_renew_token(&kube->config, &fault);
     if (fault.code != FAULT_NONE) feed_count_error(kube->state, FEED_ERROR_UNREADABLE);
@@ -255,6 +218,7 @@ static void end_request(struct follower *follower, enum watch_end end, int64_t r
     if (listwatch_ended(listwatch, end, retry_after_s, feed_now_ms()))
         store_list_cancel(follower->kube->store, listwatch->row->kind);
     atomic_fetch_add_explicit(&state_of(follower)->restarts[end], 1, memory_order_relaxed);
+    version_watch_disturb(&follower->kube->version, feed_now_ms());
     count_fault(follower->kube, end);
     if (end == WATCH_END_NOT_SERVED && listwatch->row->optional) {
         if (listwatch->absent && !listwatch->older) is_absent(follower);
@@ -280,7 +244,7 @@ static void begin_request(struct follower *follower) {
     struct fault fault;
     if (call->running || !listwatch_next(&follower->listwatch, feed_now_ms(), &request)) return;
     if (request.begins_list) begin_list(follower);
-    renew_token(kube);
+    kube_renew_token(kube);
     call->is_stream = request.is_stream;
     call->silence_ms = request.silence_ms;
     call->most_ms = request.most_ms;
@@ -331,8 +295,13 @@ static void check_silence(struct follower *follower, int64_t now_ms) {
     request_is_done(follower, CURLE_OPERATION_TIMEDOUT);
 }
 
-// A list that runs is let run: the wish stands until it is whole.
+// A list that runs is let run: the wish stands until it is whole. A kind that is not served is asked for
+// again.
 static void check_list_again(struct follower *follower) {
+    if (follower->listwatch.absent && !follower->call.running) {
+        if (atomic_exchange(&follower->list_again, false)) follower->listwatch.next_ms = 0;
+        return;
+    }
     if (follower->listwatch.version == 0 || !atomic_exchange(&follower->list_again, false)) return;
     if (follower->call.running) {
         stop_call(follower, WATCH_END_EOF);
@@ -345,77 +314,36 @@ void kube_list_again(struct kube *kube) {
     for (size_t i = 0; i < FEED_KIND_COUNT; i++) atomic_store(&kube->followers[i].list_again, true);
 }
 
-// --- The server's version ---
+// --- Anew ---
 
-enum { VERSION_GIT };
-static const struct json_name version_names[] = {JSON_NAME("gitVersion")};
-static const struct json_fields version_fields = JSON_FIELDS(version_names);
-
-static void version_is_known(struct kube *kube) {
-    struct arena arena;
-    struct finding_list ignored;
-    struct json_reader reader;
-    struct text version = {NULL, 0};
-    struct fault fault;
-    uint64_t seen = JSON_BEGIN;
-    unsigned field;
-    arena_init(&arena, KUBE_REFUSAL_BYTES);
-    finding_list_init(&ignored, &arena);
-    json_init(&reader, (struct text){kube->version_call.body, kube->version_call.body_len}, &arena, &ignored,
-              JSON_WIRE);
-    while (json_field(&reader, &version_fields, &seen, &field)) json_text(&reader, &version);
-    bool read = json_finish(&reader, &fault) && version.len > 0;
-    kube->minor = read ? kube->on_version(kube->context, version) : 0;
-    if (kube->minor == 0) {
-        char why[FEED_WHY_BYTES];
-        snprintf(why, sizeof why, "the API server's version \"%.*s\" cannot be followed",
-                 TEXT_ARG(text_printable(&arena, version, 64)));
-        feed_set_why(kube->state, why);
-        kube->version_next_ms = feed_now_ms() + VERSION_OLD_MS;
-    } else {
-        feed_set_why(kube->state, "");
-        kube->version_troubled = false;
+static void forget(struct follower *follower, uint64_t seed) {
+    struct listwatch *listwatch = &follower->listwatch;
+    bool use_pages = listwatch->use_pages, older = listwatch->older;
+    if (follower->call.running) {
+        libcurl.multi_remove_handle(follower->kube->multi, follower->call.easy);
+        follower->call.running = false;
+        kube_call_clear(&follower->call);
     }
-    arena_release(&arena);
+    frames_release(&follower->frames);
+    present_release(&follower->present);
+    present_init(&follower->present, &follower->kube->heap);
+    listwatch_init(listwatch, listwatch->row, seed);
+    listwatch->use_pages = use_pages;
+    listwatch->older = older;
+    atomic_store(&follower->list_again, false);
+    is_well(follower);
 }
 
-static void version_is_done(struct kube *kube, CURLcode result) {
-    struct kube_call *call = &kube->version_call;
-    int64_t retry_after_s;
-    enum watch_end end = kube_call_end(call, result, &retry_after_s);
-    libcurl.multi_remove_handle(kube->multi, call->easy);
-    call->running = false;
-    kube->version_next_ms = feed_now_ms() + VERSION_RETRY_MS + retry_after_s * 1000;
-    if (end == WATCH_END_EOF) {
-        version_is_known(kube);
-    } else {
-        feed_set_why(kube->state, call->fault.text);
-        if (!kube->version_troubled)
-            log_error("feed", "The API server does not say its version yet", call->fault.text);
-        kube->version_troubled = true;
-    }
-    kube_call_clear(call);
-}
-
-static void ask_version(struct kube *kube) {
-    struct kube_call *call = &kube->version_call;
-    struct fault fault;
-    if (call->running || feed_now_ms() < kube->version_next_ms) return;
-    renew_token(kube);
-    call->is_stream = false;
-    call->running = kube_call_begin(call, &kube->config, "/version?timeout=10s", &fault) &&
-                    libcurl.easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)KUBE_CONNECT_MS) == CURLE_OK &&
-                    libcurl.multi_add_handle(kube->multi, call->easy) == CURLM_OK;
-    if (!call->running) kube->version_next_ms = feed_now_ms() + VERSION_RETRY_MS;
+void kube_forget(struct kube *kube) {
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++)
+        forget(&kube->followers[i], kube->followers[i].listwatch.random);
 }
 
 // --- The loop ---
 
 static void begin_requests(struct kube *kube) {
-    if (kube->minor == 0) {
-        ask_version(kube);
-        return;
-    }
+    kube_ask_version(kube);
+    if (kube->minor == 0) return;
     for (size_t i = 0; i < FEED_KIND_COUNT; i++) begin_request(&kube->followers[i]);
 }
 
@@ -427,7 +355,7 @@ static void end_requests(struct kube *kube) {
         CURLcode result = message->data.result;
         libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
         if (call == &kube->version_call)
-            version_is_done(kube, result);
+            kube_version_is_done(kube, result);
         else
             request_is_done(call->context, result);
     }
@@ -437,6 +365,7 @@ static void end_requests(struct kube *kube) {
         check_silence(&kube->followers[i], now_ms);
         check_list_again(&kube->followers[i]);
     }
+    kube_check_restored(kube);
 }
 
 static int wait_ms(const struct kube *kube) {
@@ -503,7 +432,11 @@ bool kube_new(struct kube_options *options, struct kube **ret_kube, struct fault
     kube->config = options->config;
     options->config = (struct kubeconfig){.server = NULL};
     kube->minor = options->minor;
-    kube->on_version = options->on_version;
+    kube->fixed = options->minor != 0;
+    kube->read_version = options->read_version;
+    kube->begin_anew = options->begin_anew;
+    version_watch_init(&kube->version, options->minor, feed_now_ms());
+    version_watch_disturb(&kube->version, feed_now_ms());
     kube->context = options->context;
     kube->store = options->store;
     kube->state = options->state;

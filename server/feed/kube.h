@@ -19,11 +19,14 @@
 
 struct kube_options {
     struct kubeconfig config; // taken over, also by a failure
-    int minor;                // 0: what the server's /version says
-    // Told once of the server's version, such as "v1.36.3", before the first list. Returns the minor to read
-    // objects by, 0 when this version cannot be followed; it is asked again later. Called by the feed's
-    // thread; only needed when minor is 0.
-    int (*on_version)(void *context, struct text version);
+    int minor;                // 0: what the server's /version says, now and after an upgrade
+    // What it does: the minor of a version such as "v1.36.3"; 0 when it cannot be followed: the server is
+    // asked again later. Called by the feed's thread, as the next one.
+    int (*read_version)(void *context, struct text version);
+    // What it does: empties the store, for this minor. Called before the first list when minor is 0, when the
+    // cluster came to be of another minor, and when its state was put back to what it was before. False: not
+    // now, it is asked again later.
+    bool (*begin_anew)(void *context, int minor);
     void *context;
     uint64_t seed; // of the jitter
     struct store *store;

@@ -124,6 +124,13 @@ static struct listwatch_step stop(enum watch_end end) {
     return (struct listwatch_step){.stop = true, .end = end};
 }
 
+// A list that was read from the store itself and is older is not behind: the store is.
+static struct listwatch_step older(struct listwatch *listwatch) {
+    struct listwatch_step step = stop(WATCH_END_OLDER);
+    if (listwatch->any_version && ++listwatch->older_reads >= LISTWATCH_RESTORED_COUNT) step.restored = true;
+    return step;
+}
+
 static void list_is_whole(struct listwatch *listwatch, int64_t version) {
     listwatch->version = version;
     listwatch->newest = version;
@@ -132,6 +139,8 @@ static void list_is_whole(struct listwatch *listwatch, int64_t version) {
     listwatch->synced = true;
     listwatch->absent = false;
     listwatch->failures = 0;
+    listwatch->older_count = 0;
+    listwatch->older_reads = 0;
     listwatch->listed_ms = listwatch->began_ms;
     listwatch->listed_once = true;
     listwatch->next_page[0] = '\0';
@@ -142,7 +151,7 @@ static struct listwatch_step take_bookmark(struct listwatch *listwatch, const st
     if (listwatch->state == LISTWATCH_STREAMING) {
         // Not the whole list yet: its version would be one from which to miss the rest.
         if (!frame->initial_end) return (struct listwatch_step){.alive = true};
-        if (frame->resource_version < listwatch->newest) return stop(WATCH_END_OLDER);
+        if (frame->resource_version < listwatch->newest) return older(listwatch);
         list_is_whole(listwatch, frame->resource_version);
         listwatch->state = LISTWATCH_WATCHING;
         step.ends_list = true;
@@ -159,6 +168,13 @@ struct listwatch_step listwatch_frame(struct listwatch *listwatch, const struct 
         listwatch->failures = 0;
     else if (listwatch->state == LISTWATCH_WATCHING && listwatch->failures > 1)
         listwatch->failures = 1;
+    // A watch brings what is newer than where it began; what is older comes of a store that was put back.
+    bool is_behind = listwatch->state == LISTWATCH_WATCHING && frame->resource_version > 0 &&
+                     frame->resource_version < listwatch->newest;
+    if (is_behind && frame->type != FRAME_ERROR && frame->type != FRAME_UNKNOWN) {
+        listwatch->any_version = true;
+        return stop(WATCH_END_OLDER);
+    }
     switch (frame->type) {
     case FRAME_BOOKMARK: return take_bookmark(listwatch, frame);
     case FRAME_ERROR: return stop(listwatch_refusal((int)frame->status.code, &frame->status));
@@ -174,7 +190,7 @@ struct listwatch_step listwatch_frame(struct listwatch *listwatch, const struct 
 
 struct listwatch_step listwatch_page(struct listwatch *listwatch, const struct frame_list *list) {
     listwatch->state = LISTWATCH_WAITING;
-    if (list->resource_version < listwatch->newest) return stop(WATCH_END_OLDER);
+    if (list->resource_version < listwatch->newest) return older(listwatch);
     if (list->next.len >= LISTWATCH_CONTINUE_BYTES) return stop(WATCH_END_LIMIT);
     struct listwatch_step step = {.alive = true};
     if (list->next.len > 0) {
@@ -231,9 +247,12 @@ static void choose(struct listwatch *listwatch, enum watch_end end) {
         if (listwatch->row->older_prefix != NULL) listwatch->older = !listwatch->older;
         listwatch->version = 0;
         break;
+    case WATCH_END_OLDER:
+        if (++listwatch->older_count >= LISTWATCH_OLDER_COUNT) listwatch->any_version = true;
+        listwatch->version = 0;
+        break;
     case WATCH_END_DECODE:
     case WATCH_END_LIMIT:
-    case WATCH_END_OLDER:
     case WATCH_END_MEMORY: listwatch->version = 0; break;
     default: break;
     }

@@ -4,7 +4,9 @@
 //
 // The first list comes as a stream (sendInitialEvents); where the server does not know that, in pages. What a
 // list holds is taken at once, the old state answers until the list is whole, and what it does not hold is
-// gone then. A list that is older than what was seen is not taken.
+// gone then. A list that is older than what was seen is not taken: an API server lags. After several of them,
+// or when a watch brings what is older, the store itself is read; where that is older too, its state was put
+// back (a restore of etcd), and the caller has to begin anew.
 #ifndef DRAWBRIDGE_FEED_LISTWATCH_H
 #define DRAWBRIDGE_FEED_LISTWATCH_H
 
@@ -22,6 +24,8 @@
 #define LISTWATCH_RETRY_MOST_S    120   // longest Retry-After that is honoured
 #define LISTWATCH_ABSENT_MS       60000 // until a kind that is not served is asked for again
 #define LISTWATCH_HEALTHY_MS      10000 // a watch that lived so long starts the back-off anew
+#define LISTWATCH_OLDER_COUNT     3u    // lists in a row that were older: then the store itself is read
+#define LISTWATCH_RESTORED_COUNT  2u    // and was older so often: its state was put back
 #define LISTWATCH_CONTINUE_BYTES  4096u
 #define LISTWATCH_PATH_BYTES      (3u * LISTWATCH_CONTINUE_BYTES + 512u)
 
@@ -55,16 +59,18 @@ struct listwatch {
     bool older;     // it is served under older_prefix
     bool listing;   // the store was told of the beginning of a list
     bool synced;
-    bool absent;       // not served
-    bool any_version;  // the next list takes whatever is newest, after 410
-    int64_t version;   // to watch from; 0: list first
-    int64_t newest;    // the highest version seen
-    int64_t next_ms;   // not before
-    int64_t began_ms;  // the request that runs
-    int64_t listed_ms; // the last list that reached the server
-    bool listed_once;  // listed_ms means something
-    unsigned failures; // in a row
-    uint64_t random;   // state of the jitter
+    bool absent;          // not served
+    bool any_version;     // the next list is read from the store itself, whatever version it has
+    int64_t version;      // to watch from; 0: list first
+    int64_t newest;       // the highest version seen
+    int64_t next_ms;      // not before
+    int64_t began_ms;     // the request that runs
+    int64_t listed_ms;    // the last list that reached the server
+    bool listed_once;     // listed_ms means something
+    unsigned failures;    // in a row
+    unsigned older_count; // lists in a row that were older than what was seen, or refused as that
+    unsigned older_reads; // of the store itself
+    uint64_t random;      // state of the jitter
     char next_page[LISTWATCH_CONTINUE_BYTES];
 };
 
@@ -89,6 +95,7 @@ struct listwatch_step {
     bool alive;     // the kind was heard of
     bool stop;      // end the request, as `end` says
     enum watch_end end;
+    bool restored; // the store itself is older than what was seen, and stays so: its state was put back
 };
 
 // What it does: takes a frame of a stream.

@@ -170,6 +170,8 @@ void operate_facts(struct operate *operate, struct operate_facts *ret_facts) {
 
 static void tick(struct operate *operate) {
     operate_survey(operate);
+    // What is to be written waits for a whole round over what is listed then.
+    if (!survey_is_listed(operate->store)) operate->rounds = 0;
     if (operate->has_server) step_lease(operate);
     note_leading(operate);
     look_at_policy(operate);

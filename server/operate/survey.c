@@ -119,6 +119,19 @@ bool survey_is_synced(const json_t *status) {
     return state != NULL && strcmp(state, "NotSynced") != 0;
 }
 
+static void ask_listed(struct ledger *ledger, void *context) {
+    static const enum object_kind kinds[] = {KIND_NODE, KIND_RESOURCE_SLICE, KIND_RESOURCE_CLAIM, KIND_POD};
+    bool *listed = context;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        *listed = *listed && ledger_is_synced(ledger, kinds[i]);
+}
+
+bool survey_is_listed(struct store *store) {
+    bool listed = true;
+    store_with_ledger(store, ask_listed, &listed);
+    return listed;
+}
+
 // ---- the policy
 
 struct policy_question {

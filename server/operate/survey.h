@@ -64,6 +64,9 @@ bool survey_consumer(struct store *store, const struct denied_write *write, stru
 // otherUID, count}. Owner: the caller. Errors: NULL, memory.
 json_t *survey_rejections(struct store *store);
 
+// Whether nodes, slices, claims and Pods have been listed: a ledger that begins anew knows none for a moment.
+bool survey_is_listed(struct store *store);
+
 // Whether everything that is needed for a verdict has been listed.
 bool survey_is_synced(const json_t *status);
 

@@ -127,6 +127,85 @@ Test(listwatch, an_older_list_never_replaces_a_newer_one) {
     cr_expect_eq(listwatch_refusal(504, &behind), WATCH_END_OLDER);
 }
 
+// One end of a list that was older; the next one is asked for.
+static void end_older(struct listwatch_step step) {
+    cr_assert_eq(step.end, WATCH_END_OLDER);
+    cr_assert(step.stop && !step.ends_list);
+    listwatch_ended(&lw, WATCH_END_OLDER, 0, now_ms);
+    now_ms = lw.next_ms;
+    expect_asked();
+}
+
+Test(listwatch, a_store_that_was_put_back_is_told_from_a_server_that_lags) {
+    start(KIND_NODE);
+    list_at(2000);
+    listwatch_ended(&lw, WATCH_END_SILENT, 0, now_ms + 100000);
+    now_ms = lw.next_ms;
+    expect_asked();
+    // Servers that lag, and say so or not: they are asked again for what was seen.
+    for (unsigned i = 0; i < LISTWATCH_OLDER_COUNT; i++) {
+        cr_expect(asks("resourceVersion=2000"), "%s", request.path);
+        struct listwatch_step step = give_end(1500);
+        cr_expect_not(step.restored);
+        end_older(step);
+    }
+    // Then the store itself is read. Once may be a fault of somebody's, twice is not.
+    cr_expect_not(asks("resourceVersion=2000"), "%s", request.path);
+    struct listwatch_step step = give_end(1500);
+    cr_expect_not(step.restored);
+    end_older(step);
+    cr_expect_not(asks("resourceVersion=2000"), "%s", request.path);
+    cr_expect(give_end(1501).restored);
+}
+
+Test(listwatch, servers_that_lag_for_long_and_then_no_more) {
+    start(KIND_NODE);
+    list_at(2000);
+    listwatch_ended(&lw, WATCH_END_SILENT, 0, now_ms + 100000);
+    now_ms = lw.next_ms;
+    expect_asked();
+    for (unsigned i = 0; i < LISTWATCH_OLDER_COUNT; i++) end_older(give_end(1500));
+    end_older(give_end(1500));
+    cr_expect(give_end(2000).ends_list);
+    // All is forgotten: a single older read from the store later on is not the second one.
+    now_ms += 20000;
+    listwatch_ended(&lw, WATCH_END_GONE, 0, now_ms);
+    now_ms = lw.next_ms;
+    expect_asked();
+    cr_expect_not(give_end(1500).restored);
+}
+
+Test(listwatch, a_watch_that_brings_what_is_older_is_a_reason_to_read_the_store) {
+    start(KIND_NODE);
+    list_at(2000);
+    cr_expect_not(give(FRAME_MODIFIED, 2005).stop);
+    cr_expect_not(give(FRAME_MODIFIED, 2005).stop, "twice the same is no older one");
+    struct listwatch_step step = give(FRAME_MODIFIED, 1900);
+    cr_expect(step.stop && !step.apply && !step.restored);
+    cr_expect_eq(step.end, WATCH_END_OLDER);
+    listwatch_ended(&lw, step.end, 0, now_ms);
+    now_ms = lw.next_ms;
+    expect_asked();
+    cr_expect_not(asks("resourceVersion="), "%s", request.path);
+    cr_expect(give_end(2010).ends_list);
+    cr_expect_eq(give(FRAME_BOOKMARK, 1990).end, WATCH_END_OLDER);
+}
+
+Test(listwatch, pages_of_a_store_that_was_put_back) {
+    start(KIND_RESOURCE_CLAIM);
+    expect_asked();
+    cr_expect(listwatch_ended(&lw, WATCH_END_REFUSED, 0, now_ms));
+    expect_asked();
+    const struct frame_list newer = {.resource_version = 300}, older = {.resource_version = 200};
+    cr_expect(listwatch_page(&lw, &newer).ends_list);
+    expect_asked();
+    listwatch_ended(&lw, WATCH_END_GONE, 0, now_ms);
+    now_ms = lw.next_ms;
+    expect_asked();
+    end_older(listwatch_page(&lw, &older));
+    cr_expect(listwatch_page(&lw, &older).restored);
+}
+
 Test(listwatch, pages) {
     start(KIND_RESOURCE_CLAIM);
     expect_asked();
