@@ -39,6 +39,7 @@ struct suite_review {
     struct text subresource;
     struct text user;
     bool dry_run;
+    bool scope;  // asked of /validate/scope instead of /validate
     bool mutate; // asked of /mutate instead of /validate
     struct suite_object object;
     bool old_set; // else an UPDATE is one of the object as it was seen last

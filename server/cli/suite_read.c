@@ -192,13 +192,14 @@ enum review_field {
     REVIEW_SUBRESOURCE,
     REVIEW_USER,
     REVIEW_DRY_RUN,
+    REVIEW_SCOPE,
     REVIEW_MUTATE,
     REVIEW_OBJECT,
     REVIEW_OLD_OBJECT,
 };
 static const struct json_name review_names[] = {
-    JSON_NAME("operation"), JSON_NAME("subresource"), JSON_NAME("user"),      JSON_NAME("dryRun"),
-    JSON_NAME("mutate"),    JSON_NAME("object"),      JSON_NAME("oldObject"),
+    JSON_NAME("operation"), JSON_NAME("subresource"), JSON_NAME("user"),   JSON_NAME("dryRun"),
+    JSON_NAME("scope"),     JSON_NAME("mutate"),      JSON_NAME("object"), JSON_NAME("oldObject"),
 };
 static const struct json_fields review_fields = JSON_FIELDS(review_names);
 
@@ -212,6 +213,7 @@ static void read_review(struct suite_reading *reading, struct json_reader *reade
         case REVIEW_SUBRESOURCE: json_text(reader, &review->subresource); break;
         case REVIEW_USER: json_text(reader, &review->user); break;
         case REVIEW_DRY_RUN: json_bool(reader, &review->dry_run); break;
+        case REVIEW_SCOPE: json_bool(reader, &review->scope); break;
         case REVIEW_MUTATE: json_bool(reader, &review->mutate); break;
         case REVIEW_OBJECT: read_object(reading, reader, &review->object); break;
         case REVIEW_OLD_OBJECT:

@@ -247,7 +247,8 @@ bool suite_run_review(struct suite_world *world, const struct suite_review *revi
     *ret_why = TEXT("out of memory");
     if (judgement == NULL || bytes == NULL || body.len == 0) return false;
     struct out out = out_of(bytes, RESPONSE_BYTES);
-    review_judge(&judge, review->mutate ? PATH_MUTATE : PATH_VALIDATE, body, arena, &out, judgement);
+    enum review_path path = review->mutate ? PATH_MUTATE : review->scope ? PATH_SCOPE : PATH_VALIDATE;
+    review_judge(&judge, path, body, arena, &out, judgement);
     struct text said = {out.ptr, out.len};
     if (judgement->http_status != 200 || !read_answer(arena, said, &answer)) {
         *ret_why =

@@ -166,6 +166,11 @@ static enum MHD_Result send_answer(struct http_server *server, struct MHD_Connec
     return result;
 }
 
+static enum review_path path_of(enum route route) {
+    if (route == ROUTE_MUTATE) return PATH_MUTATE;
+    return route == ROUTE_SCOPE ? PATH_SCOPE : PATH_VALIDATE;
+}
+
 // The last call: the body is here.
 static enum MHD_Result end_request(struct http_server *server, struct MHD_Connection *connection,
                                    struct request *request) {
@@ -174,9 +179,9 @@ static enum MHD_Result end_request(struct http_server *server, struct MHD_Connec
     if (bench == NULL) return refuse(server, connection, REFUSED_MEMORY);
     struct out answer = out_of(bench->answer, server->workspace.answer_bytes);
     struct judgement judgement;
-    server->options.judge(
-        server->options.judge_state, request->route == ROUTE_MUTATE ? PATH_MUTATE : PATH_VALIDATE,
-        (struct text){request->body, request->read_bytes}, &bench->arena, &answer, &judgement);
+    server->options.judge(server->options.judge_state, path_of(request->route),
+                          (struct text){request->body, request->read_bytes}, &bench->arena, &answer,
+                          &judgement);
     metrics_count_judgement(&server->metrics, &judgement, now_nano() - request->begin_nano);
     if (judgement.decision != DECISION_ALLOWED || judgement.http_status != MHD_HTTP_OK || log_wants(4))
         log_judgement(&judgement);

@@ -35,6 +35,7 @@ const char *refusal_words(enum refusal refusal) {
 
 enum route route_of(struct text path) {
     if (text_equal(path, TEXT("/validate"))) return ROUTE_VALIDATE;
+    if (text_equal(path, TEXT("/validate/scope"))) return ROUTE_SCOPE;
     if (text_equal(path, TEXT("/mutate"))) return ROUTE_MUTATE;
     return ROUTE_NONE;
 }

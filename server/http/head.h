@@ -8,7 +8,7 @@
 
 #include "validators/core/text.h"
 
-enum route { ROUTE_NONE, ROUTE_VALIDATE, ROUTE_MUTATE };
+enum route { ROUTE_NONE, ROUTE_VALIDATE, ROUTE_SCOPE, ROUTE_MUTATE };
 
 // Routes look at the path only, never at the query: the API server appends `?timeout=`.
 enum route route_of(struct text path);

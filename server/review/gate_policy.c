@@ -5,6 +5,7 @@
 #include "validators/model/device_class.h"
 
 #define STALE_RULE "ledger-stale"
+#define SCOPE_RULE "canary-scope"
 
 static bool has_text(const struct text_list *list, struct text text) {
     for (size_t i = 0; i < list->count; i++)
@@ -106,6 +107,7 @@ void gate_policy_read(const struct view *view, const struct review *review, stru
     }
     ret_policy->severities = severities;
     ret_policy->actions = (struct rule_actions){.action = action_of, .state = ret_policy};
+    if (review->scope_only) ret_policy->actions.only = registry_find(TEXT(SCOPE_RULE));
     if (policy == NULL) return;
     copy_settings(policy, arena, &ret_policy->settings);
     ret_policy->hold_gate = !policy->hold_gate.set || policy->hold_gate.value;

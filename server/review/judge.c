@@ -72,8 +72,8 @@ void review_judge(const struct judge *judge, enum review_path path, struct text 
     out->len = 0;
     out->full = false;
     finding_list_init(&judgement->findings, arena);
-    judgement->error = review_decode(arena, body, judge->gate.minor, path == PATH_VALIDATE,
-                                     &judgement->review, &judgement->findings);
+    judgement->error = review_decode(arena, body, judge->gate.minor, path != PATH_MUTATE, &judgement->review,
+                                     &judgement->findings);
     if (judgement->error != REVIEW_FINE) {
         answer_error(judge, out, judgement);
         return;
@@ -87,6 +87,7 @@ void review_judge(const struct judge *judge, enum review_path path, struct text 
         response_allowed(out, judgement->review.uid);
         return;
     }
+    judgement->review.scope_only = path == PATH_SCOPE;
     gate_judge(&judge->gate, &judgement->review, arena, &judgement->findings);
     judgement->decision =
         response_verdict(out, arena, &judgement->review, &judgement->findings, &judgement->code);

@@ -14,7 +14,8 @@ struct judge {
     _Atomic bool fail_open; // --failure-policy=Ignore: what we could not judge is let through
 };
 
-enum review_path { PATH_VALIDATE, PATH_MUTATE };
+// PATH_SCOPE is asked outside of the canary: of the rules only canary-scope judges.
+enum review_path { PATH_VALIDATE, PATH_SCOPE, PATH_MUTATE };
 
 struct judgement {
     unsigned http_status; // 200: `out` holds an AdmissionReview; else a line of plain text

@@ -64,6 +64,7 @@ struct review {
     struct text operation_name;
     struct text user_name;
     bool dry_run;
+    bool scope_only; // set by who asks: nothing is judged but whether the object belongs into the canary
     enum review_operation operation;
     enum review_resource resource;
     bool object_set; // present, not null, and decoded because it is judged

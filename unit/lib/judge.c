@@ -41,7 +41,7 @@ static enum severity switch_on(const void *state, const struct rule *rule) {
 }
 
 void judged_run(struct judged *judged, const char *rule, enum rule_phase phase) {
-    struct rule_actions actions = {switch_on, NULL};
+    struct rule_actions actions = {.action = switch_on};
     struct finding_list all;
     finding_list_init(&all, &judged->arena);
     finding_list_init(&judged->findings, &judged->arena);

@@ -127,6 +127,7 @@ void registry_run_rules(const struct rule_input *input, enum rule_phase phase,
     enum severity severity_before = findings->severity;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const struct rule *rule = &rules[i];
+        if (actions != NULL && actions->only != NULL && rule != actions->only) continue;
         if ((rule->on & kind) == 0 || (rule->on & operation) == 0) continue;
         if (rule->needs_view != (phase == RULES_VIEW) || !is_about(rule, input->subresource)) continue;
         rule_function *run = registry_revision(rule, input->minor);

@@ -20,6 +20,7 @@ rule_function *registry_revision(const struct rule *rule, int minor);
 struct rule_actions {
     enum severity (*action)(const void *state, const struct rule *rule);
     const void *state;
+    const struct rule *only; // no other rule runs; NULL: all do
 };
 
 // What it does: upstream's own checks of the object for this minor (rule "schema"). Appends to findings.

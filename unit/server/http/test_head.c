@@ -25,6 +25,7 @@ static const struct header json = {"Content-Type", "application/json"};
 Test(head, a_review_is_taken) {
     cr_expect_eq(HEAD("POST", "/validate", json, {"Content-Length", "7"}), REFUSED_NOT);
     cr_expect_eq(length_bytes, 7);
+    cr_expect_eq(HEAD("POST", "/validate/scope", json, {"Content-Length", "7"}), REFUSED_NOT);
     cr_expect_eq(HEAD("POST", "/mutate", json, {"content-length", " 0 "}), REFUSED_NOT);
     cr_expect_eq(length_bytes, 0);
     cr_expect_eq(HEAD("POST", "/validate", {"CONTENT-TYPE", "Application/JSON; charset=utf-8"},

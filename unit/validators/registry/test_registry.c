@@ -83,7 +83,7 @@ Test(registry, policy_changes_what_is_not_locked) {
     struct judged judged;
     judged_init(&judged, slice_mapping(36, "memory", NULL, bad, NULL), 36);
     enum severity action = SEVERITY_OFF;
-    struct rule_actions actions = {always, &action};
+    struct rule_actions actions = {.action = always, .state = &action};
     cr_expect_eq(run(&judged, RULES_OFFLINE, &actions).deny, 1); // unit-range stays
     judged_release(&judged);
     judged_init(&judged, slice_mapping(36, "gpu", NULL, "\"1\"", NULL), 36);

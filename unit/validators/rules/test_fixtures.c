@@ -57,7 +57,7 @@ static void judge(struct arena *arena, const struct fixture *fixture, int minor,
               rule_id, name, fault.text);
     struct rule_input input = {
         .object = &object, .operation = OPERATION_CREATE, .minor = minor, .arena = arena};
-    struct rule_actions actions = {switch_on, rule_id};
+    struct rule_actions actions = {.action = switch_on, .state = rule_id};
     registry_check_schema(&input, findings);
     registry_run_rules(&input, RULES_OFFLINE, &actions, findings);
     cr_assert(finding_list_is_sound(findings));
