@@ -4,7 +4,7 @@
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev libjansson-dev
   libyaml-dev libcurl4-openssl-dev libsqlite3-dev libcriterion-dev curl jq ca-certificates"
-TEST_PACKAGES="$BUILD_PACKAGES bats clang-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck binutils python3
+TEST_PACKAGES="$BUILD_PACKAGES bats clang-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck binutils python3 python3-yaml
   openssl git procps iproute2 sslscan"
 # To build the .deb; and to look at what is in it.
 PACKAGE_PACKAGES="dpkg-dev file binutils"
