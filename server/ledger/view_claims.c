@@ -189,6 +189,17 @@ static void fill_classes(const struct ledger *ledger, const struct name *const *
     }
 }
 
+// A claim that is used on several nodes serves one Pod on each of them in 1.36.
+static bool is_for_one(const struct ledger *ledger, const struct claim_entry *claim) {
+    if (ledger->minor < MINOR_37 && claim->exact == NULL) return false;
+    for (size_t i = 0; i < claim->row_count; i++) {
+        const struct shape *shape = claim->rows[i]->shape;
+        for (size_t k = 0; shape != NULL && k < shape->mapping_count; k++)
+            if (shape->mappings[k].mapped) return true;
+    }
+    return false;
+}
+
 enum view_answer answer_named_claim(const void *state, struct text namespace, struct text name,
                                     bool is_template, struct arena *arena, struct view_pod_claim *ret_claim) {
     const struct ledger *ledger = state;
@@ -208,6 +219,7 @@ enum view_answer answer_named_claim(const void *state, struct text namespace, st
     if (claim == NULL) return ledger->kinds[KIND_RESOURCE_CLAIM].synced ? VIEW_NOT_FOUND : VIEW_NOT_SYNCED;
     view.uid = claim->uid->text;
     view.allocated = claim->allocated;
+    view.for_one = is_for_one(ledger, claim);
     fill_classes(ledger, claim->classes, claim->class_count, arena, &view);
     *ret_claim = view;
     return VIEW_KNOWN;

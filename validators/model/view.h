@@ -131,6 +131,7 @@ struct view_pod_claim {
     bool gated;
     bool allocated;
     bool written; // reserved for this Pod already
+    bool for_one; // its devices take of one node (from 1.37 on of any): it serves one Pod at a time
     size_t reference_count;
     struct text_list drivers; // those of its classes, and of its allocation
 };
