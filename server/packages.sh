@@ -8,7 +8,8 @@ TEST_PACKAGES="$BUILD_PACKAGES bats clang-14 clang-format-14 libclang-rt-14-dev 
   openssl git procps iproute2 sslscan"
 # To build the .deb; and to look at what is in it.
 PACKAGE_PACKAGES="dpkg-dev file binutils"
-PACKAGE_TEST_PACKAGES="$PACKAGE_PACKAGES zsh fish mandoc man-db bash-completion systemd"
+PACKAGE_TEST_PACKAGES="$PACKAGE_PACKAGES zsh fish mandoc man-db bash-completion systemd
+  buildah mmdebstrap"
 BENCH_PACKAGES="wrk nginx-light"
 
 # need_packages NAME…: installs what is missing as root, else prints the one line that does it and ends with 3.

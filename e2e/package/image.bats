@@ -102,9 +102,3 @@ YAML
     run -0 fetch "http://$(address_of status)/livez"
     stop_drawbridge
 }
-
-@test "the recipe for container builders ends in the same root" {
-    # What it runs, and as whom.
-    run -0 cat "$REPO/server/Containerfile"
-    expect_in "$output" 'server/package/rootfs", "/rootfs"' "USER 65534:65534" 'ENTRYPOINT ["/usr/bin/drawbridge"]' "FROM scratch"
-}

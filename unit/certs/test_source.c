@@ -346,6 +346,33 @@ Test(source, pairs_from_memory) {
     pem_pair_release(&two);
 }
 
+static bool tidied(void *context) {
+    struct source_facts facts;
+    source_tidy(context);
+    source_facts(context, &facts);
+    return facts.retired_count == 0;
+}
+
+// Nothing else is put after it, so only tidying can free what was replaced.
+Test(source, a_replaced_pair_goes_when_it_is_due) {
+    struct source_files none = {.handshake_deadline_ms = 200};
+    struct source *source = NULL;
+    struct source_facts facts;
+    struct fault fault = {0};
+    cr_assert(source_new(&none, &source, &fault));
+    for (int i = 0; i < 2; i++) {
+        struct pem_pair pair = issue(KEY_ECDSA_P256, time(NULL), 3600);
+        cr_assert(source_put(source, (struct text){pair.certificate, pair.certificate_bytes},
+                             (struct text){pair.key, pair.key_bytes}, &fault));
+        pem_pair_release(&pair);
+    }
+    source_tidy(source);
+    source_facts(source, &facts);
+    cr_expect_eq(facts.retired_count, 1, "a handshake that has asked may still sign with it");
+    cr_expect(test_eventually(tidied, source, LIMIT_MS));
+    source_free(source);
+}
+
 Test(source, one_file_alone_is_refused) {
     struct source_files files = {.cert_file = "tls.crt"};
     struct source *source = NULL;
