@@ -157,3 +157,20 @@ refuses_fixed() { ! pod fixed one | sed 's/^spec:/spec:\n  nodeName: node-a/' | 
     expect_equal "$(denials)" ""
     k label namespace work resource.kubernetes.io/admin-access-
 }
+
+@test "drivers without mappings, and with the field of the other minor: nothing of theirs is refused, and audit names them" {
+    register
+    local other=nodeAllocatableResources form='{cpu: {mapping: {deviceMultiplier: "2"}}}'
+    [ "$(minor)" = 1.36 ] || { other=nodeAllocatableResourceMappings; form='{cpu: {allocationMultiplier: "2"}}'; }
+    { class plain.example.com; class other.example.com; } | k apply -f -
+    slice plain.example.com node-a d0 cpu 2 | sed 's/devices: .*/devices: [{name: d0}]/' | k apply -f -
+    slice other.example.com node-b d0 cpu 2 | sed "s/devices: .*/devices: [{name: d0, $other: $form}]/" | k apply --validate=false -f -
+    { claim plain plain.example.com; pod plain plain; claim other other.example.com; pod other other; } | k apply -f -
+    eventually 60 is_scheduled plain
+    eventually 60 is_scheduled other
+    is_uncharged plain
+    is_uncharged other
+    expect_equal "$(denials)" ""
+    "$DRAWBRIDGE" audit --kubeconfig "$KUBECONFIG" -o json |
+        jq -e '[.drivers[] | select(.driver == "plain.example.com" or .driver == "other.example.com") | .form] == ["none", "none"]'
+}
