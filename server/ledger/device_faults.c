@@ -124,3 +124,31 @@ const char *device_fault(const struct ledger *ledger, const struct slice_entry *
     }
     return NULL;
 }
+
+// ---- devices that the scheduler of 1.36 takes for one another
+
+static const struct device_entry *newest_of_name(const struct pool_entry *pool, const struct name *name) {
+    const struct device_entry *found = NULL;
+    int64_t generation = -1;
+    for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next) {
+        if (slice->generation < generation) continue;
+        if (slice->generation > generation) found = NULL;
+        generation = slice->generation;
+        for (size_t i = 0; i < slice->device_count && found == NULL; i++)
+            if (slice->devices[i].name == name) found = &slice->devices[i];
+    }
+    return found;
+}
+
+bool device_is_ambiguous(const struct ledger *ledger, const struct pool_entry *pool,
+                         const struct device_entry *device) {
+    static const struct judge_rule rule = {"device-ambiguous", SEVERITY_DENY, false};
+    if (ledger->minor >= MINOR_37 || pool->node == NULL || device->shape->mapping_count == 0) return false;
+    for (const struct pool_entry *other = pool->node->pools; other != NULL; other = other->node_next) {
+        if (other == pool || other->group->pool != pool->group->pool) continue;
+        const struct device_entry *namesake = newest_of_name(other, device->name);
+        if (namesake != NULL && namesake->shape != device->shape)
+            return rule_denies(ledger, &rule, pool->group->driver);
+    }
+    return false;
+}

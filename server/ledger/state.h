@@ -572,6 +572,10 @@ bool device_concerns(const struct slice_entry *slice, size_t at, const struct no
 // is for what is made in between.
 const char *device_fault(const struct ledger *ledger, const struct slice_entry *slice, size_t index,
                          struct arena *arena);
+// What it does: tells whether, on 1.36, another driver has a pool and a device of the same names on the node
+// of this pool, with another mapping, and the policy in force denies that.
+bool device_is_ambiguous(const struct ledger *ledger, const struct pool_entry *pool,
+                         const struct device_entry *device);
 // Whether the policy in force denies a rule's finding about a slice of a driver.
 bool rule_denies(const struct ledger *ledger, const struct judge_rule *rule, const struct name *driver);
 

@@ -345,6 +345,8 @@ enum view_answer answer_device(const void *state, const struct device_key *key, 
         standing.found = device != NULL;
         if (device != NULL) {
             standing.fault = fault_in(ledger, pool, device, arena);
+            if (standing.fault == NULL && device_is_ambiguous(ledger, pool, device))
+                standing.fault = "device-ambiguous";
             standing.ambiguous = copies_of(ledger, group, place, gathered.generation, name) > 1;
             standing.device = (struct view_device){.driver = key->driver,
                                                    .generation = gathered.generation,
