@@ -593,3 +593,29 @@ left() {
     k -n kube-node-lease delete lease node-a kube-scheduler
     expect_equal "$(k get configmaps,secrets,leases -A -o name | sort)" "$(cat "$BATS_FILE_TMPDIR/before")"
 }
+
+# The block of README.md that begins with a text, with our port for the one that it names.
+readme_block() { awk -v begin="$1" '/^```/ { inside = !inside; first = inside; next } inside { if (first) shown = index($0, begin) == 1; first = 0; if (shown) print }' "$CHART/README.md" | sed "s/9443/$(cat "$BATS_FILE_TMPDIR/port")/g"; }
+
+@test "five commands of README.md, from install to a claim that is let in and one that is denied" {
+    local walk=$BATS_TEST_TMPDIR/walk
+    mkdir -p "$walk/bin"
+    ln -s "$CHART" "$walk/chart"
+    ln -s "$DRAWBRIDGE" "$walk/bin/drawbridge"
+    ln -s "$DRAWBRIDGE_KUBE_BIN"/{kubectl,helm} "$walk/bin/"
+    readme_block "drawbridge certs issue" >"$walk/block"
+    # The last two wait for nobody; here they are tried until the server is there.
+    grep -v '^sh ' "$walk/block" | sed 's/ &$/ --port '"$(cat "$BATS_FILE_TMPDIR/port")"' \&/' >"$walk/begin"
+    printf 'echo $! >pid\n' >>"$walk/begin"
+    grep '^sh ' "$walk/block" >"$walk/claims"
+    expect_equal "$(sed ':join; /\\$/ { N; s/\\\n//; b join }' "$walk/block" | wc -l)" 5
+    expect_equal "$(wc -l <"$walk/claims")" 2
+    walked() { (cd "$walk" && PATH=$walk/bin:$PATH bash -e "$1"); }
+    DRAWBRIDGE_STATUS_BIND_ADDRESS=0 walked begin >"$walk/log" 2>&1 3>&-
+    cp "$walk/pid" "$BATS_FILE_TMPDIR/pid"
+    eventually 30 walked claims
+    run -0 walked claims
+    expect_in "$output" "drawbridge-test created (server dry run)" "denied, as it must be" "[unit-negative]"
+    (cd "$walk" && PATH=$walk/bin:$PATH helm uninstall drawbridge --namespace "$SYSTEM")
+    stop
+}
