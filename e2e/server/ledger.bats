@@ -191,3 +191,49 @@ has_record() { [ "$(records "$1" | jq -c "$2")" = true ]; }
     expect_equal "$(records 'select(.action == "review")' | jq length)" $((400 - dropped))
     expect_equal "$(records 'select(.action == "gap") | .records' | jq add)" "$dropped"
 }
+
+# ---- metrics
+
+@test "the books are metrics: per node and NUMA node, switchable; ages, divergences, repeats, rejections" {
+    serve_cluster
+    local books
+    books=$(metrics)
+    expect_in "$books" 'drawbridge_ledger_resource{node="node-a",resource="cpu",unit="core",column="dra"} 5' \
+        'drawbridge_ledger_resource{node="node-a",resource="memory",unit="byte",column="allocatable"} 133143986176' \
+        'drawbridge_ledger_resource{node="node-b",resource="cpu",unit="core",column="dra"} 0' \
+        'drawbridge_divergences{class="wrong-driver"} 0' 'drawbridge_ledger_rejections_total{rule="claim-duplicate"} 0' \
+        'drawbridge_ledger_repeats_total 0' 'drawbridge_ledger_mapping_age_seconds ' 'drawbridge_ledger_age_seconds ' \
+        'drawbridge_kubernetes_minor{of="judged"} 36'
+    expect_not_in "$books" 'node="node-a",resource="pods"'
+    # The sub-ledgers add up to the node.
+    expect_equal "$(awk -F'[ ]' '/^drawbridge_ledger_numa_dra\{node="node-a".*resource="cpu"/ { sum += $2 } END { print sum }' <<<"$books")" 5
+    # One Pod's status says something else than its claim takes by rights.
+    sed -i 's/resources: {cpu: "4", memory: 8Gi}/resources: {cpu: "3", memory: 8Gi}/' "$CLUSTER/50-pods.yaml"
+    unexplained() { [ "$(metric 'drawbridge_divergences{class="unexplained"}')" -eq 1 ]; }
+    eventually 30 unexplained
+    eventually 10 has_record 'select(.action == "diverged") | [.namespace, .pod, .class]' '. == [["training","trainer-0","unexplained"]]'
+    stop_drawbridge
+    start_drawbridge --kubernetes-version 1.36 --feed "dir:$CLUSTER" --node-metrics=false
+    books=$(metrics)
+    expect_not_in "$books" 'node="'
+    expect_in "$books" 'drawbridge_divergences{class='
+}
+
+@test "metrics keep to the rules of Prometheus: one family each with help and type, counters end in _total, no name of a tenant" {
+    serve_cluster
+    post "$REPO/server/sample/reviews/slice-memory-500m.json" >/dev/null
+    post "$REPO/server/sample/reviews/claim-good.json" >/dev/null
+    metrics >"$BATS_TEST_TMPDIR/metrics"
+    run -0 awk '
+        /^# HELP / { if ($3 in help) print "twice: " $3; help[$3] = 1; if (NF < 5) print "no help: " $3; next }
+        /^# TYPE / { type[$3] = $4; family = $3; if (!($3 in help)) print "type before help: " $3
+            if (($4 == "counter") != ($3 ~ /_total$/)) print "counter and _total: " $3
+            if ($3 !~ /^(drawbridge|process)_[a-z_0-9]+$/) print "name: " $3; next }
+        { name = $1; sub(/\{.*/, "", name); base = name
+            if (type[family] == "histogram") sub(/_(bucket|sum|count)$/, "", base)
+            if (base != family) print "outside of its family: " $0
+            if ($1 in seen) print "twice: " $1
+            seen[$1] = 1 }' "$BATS_TEST_TMPDIR/metrics"
+    expect_equal "$output" ""
+    run -1 grep -E 'training|job-1|trainer|alice|nic\.example' "$BATS_TEST_TMPDIR/metrics"
+}

@@ -14,6 +14,7 @@
 #include "server/cli/command.h"
 #include "server/cli/options.h"
 #include "server/cli/serve_audit.h"
+#include "server/cli/serve_books.h"
 #include "server/cli/serve_certs.h"
 #include "server/cli/serve_feed.h"
 #include "server/cli/serve_operate.h"
@@ -42,6 +43,7 @@ struct serve {
     struct collectors collectors;
     struct serve_feed feed;
     struct serve_audit audit;
+    struct serve_books books;
     struct serve_operate operate;
     struct http_server *server;
     struct file_watch *config_watch;
@@ -190,6 +192,8 @@ static bool start(struct serve *serve, struct fault *fault) {
            (!serve->settings.enable_client_verification ||
             new_verifier(&serve->settings, &serve->verifier, fault)) &&
            start_judge(serve, fault) && start_feed(serve, fault) &&
+           serve_books_start(&serve->books, serve->feed.store, serve->settings.node_metrics,
+                             &serve->collectors, fault) &&
            serve_audit_start(&serve->audit, serve->feed.ledger.journal, &serve->collectors, fault) &&
            serve_operate_start(&serve->operate, &serve->settings, &serve->feed, &serve->audit,
                                &serve->collectors, fault) &&
@@ -204,6 +208,7 @@ static void stop(struct serve *serve) {
     serve_certs_stop(&serve->certs, &serve->operate);
     serve_operate_stop(&serve->operate);
     serve_audit_stop(&serve->audit);
+    serve_books_stop(&serve->books);
     serve_feed_stop(&serve->feed);
     client_verifier_free(serve->verifier);
     client_verifier_free(serve->retired_verifier);

@@ -70,6 +70,22 @@ static void collect_watches(struct serve_feed *feed, struct exposition *out) {
                      atomic_load_explicit(&feed->state.memory_bytes, memory_order_relaxed));
 }
 
+// What verdicts rest on is as old as the resource that was heard of longest ago.
+static void collect_age(struct serve_feed *feed, struct exposition *out) {
+    int64_t now_ms = feed_now_ms(), oldest_ms = 0;
+    for (size_t i = 0; i < FEED_KIND_COUNT; i++) {
+        const struct feed_kind_state *kind = &feed->state.kinds[i];
+        int64_t alive_ms = atomic_load_explicit(&kind->alive_ms, memory_order_relaxed);
+        if (alive_ms == 0 || atomic_load_explicit(&kind->absent, memory_order_relaxed)) continue;
+        if (oldest_ms == 0 || alive_ms < oldest_ms) oldest_ms = alive_ms;
+    }
+    exposition_family(out, "drawbridge_ledger_age_seconds", "gauge",
+                      "Since the resource that was heard of longest ago was heard of.");
+    if (oldest_ms != 0)
+        exposition_sample(out, "drawbridge_ledger_age_seconds", NULL, 0,
+                          (double)(now_ms - oldest_ms) / MS_PER_S);
+}
+
 static void collect_version(struct serve_feed *feed, struct exposition *out) {
     exposition_family(out, "drawbridge_kubernetes_minor", "gauge",
                       "The Kubernetes minor: that is judged by, and that the API server says.");
@@ -96,6 +112,7 @@ static void collect(void *state, struct exposition *out) {
     collect_kinds(feed, out);
     if (feed->kube != NULL) collect_watches(feed, out);
     collect_version(feed, out);
+    collect_age(feed, out);
     exposition_family(out, "drawbridge_feed_errors_total", "counter",
                       "What the feed could not take, by reason.");
     for (int i = 0; i < FEED_ERROR_COUNT; i++) {

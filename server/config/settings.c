@@ -35,6 +35,7 @@ const struct setting_field setting_fields[] = {
     FIELD(FEATURE_GATES, feature_gates, false),
     FIELD(FAILURE_POLICY, failure_policy, true),
     FIELD(LEDGER_DIR, ledger_dir, false),
+    FIELD(NODE_METRICS, node_metrics, false),
     FIELD(NUMA_ATTRIBUTES, numa_attributes, false),
     FIELD(CONFIG, config, false),
     FIELD(SHUTDOWN_DELAY, shutdown_delay_ms, true),

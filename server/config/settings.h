@@ -52,6 +52,7 @@ struct serve_settings {
     char *kubernetes_version;          // "1.36"; "" is what the feed says, else the default of kube_version.h
     enum failure_policy failure_policy;
     char *ledger_dir;
+    bool node_metrics;                   // gauges of single nodes
     struct setting_list numa_attributes; // attribute names that tell a device's NUMA node
 
     int64_t max_request_bytes;

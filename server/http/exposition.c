@@ -87,6 +87,11 @@ void exposition_count(struct exposition *out, const char *name, const struct exp
     put_format(out, " %llu\n", (unsigned long long)value);
 }
 
+void exposition_append(struct exposition *out, const struct exposition *more) {
+    if (more->failed) out->failed = true;
+    put(out, (struct text){more->ptr, more->len});
+}
+
 void exposition_release(struct exposition *out) {
     if (out == NULL) return;
     free(out->ptr);

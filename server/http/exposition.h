@@ -40,6 +40,10 @@ void exposition_sample(struct exposition *out, const char *name, const struct ex
 void exposition_count(struct exposition *out, const char *name, const struct exposition_label *labels,
                       size_t label_count, uint64_t value);
 
+// What it does: appends what another one holds: samples that were made beside it, so that families stay
+// together.
+void exposition_append(struct exposition *out, const struct exposition *more);
+
 // Frees the text. Zeroed is allowed.
 void exposition_release(struct exposition *out);
 

@@ -154,6 +154,10 @@ struct rejection_report_list {
 bool ledger_rejections(const struct ledger *ledger, struct arena *arena,
                        struct rejection_report_list *ret_rejections) __attribute__((warn_unused_result));
 
+// What it does: how long ago the pool with mappings whose slices were touched longest ago was touched. Slices
+// have no heartbeat: age alone says nothing bad. Units: milliseconds; -1: there is no such pool.
+int64_t ledger_mapping_age_ms(const struct ledger *ledger);
+
 // What it does: one node that changed since it was asked last, oldest first; empty when there is none. For
 // writers of NodeLedgers and for gauges. The text holds until the ledger changes.
 struct text ledger_take_changed_node(struct ledger *ledger);

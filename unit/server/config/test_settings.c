@@ -129,6 +129,7 @@ Test(settings, each_setting_by_each_door) {
         {"featureGates", "A=true,B=false", "[\"A=true\", \"B=false\"]"},
         {"failurePolicy", "Ignore", "\"Ignore\""},
         {"ledgerDir", "g", "\"g\""},
+        {"nodeMetrics", "false", "false"},
         {"numaAttributes", "n", "[\"n\"]"},
         {"shutdownDelay", "90s", "90s"},
         {"v", "3", "3"},
