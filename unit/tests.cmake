@@ -59,3 +59,5 @@ foreach(source ${TSAN_SOURCES})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${TEST_ENVIRONMENT}")
 endforeach()
+# Of the library of tests only what has no Criterion in it.
+target_sources(tsan_random PRIVATE unit/lib/world.c unit/lib/ledger_lines.c)

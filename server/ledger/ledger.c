@@ -246,9 +246,10 @@ enum ledger_outcome ledger_apply(struct ledger *ledger, const struct ledger_even
     if (event->type == EVENT_BOOKMARK) return LEDGER_APPLIED;
     const struct kind_row *row = row_of_kind(event->object->kind);
     enum ledger_outcome outcome = row == NULL ? LEDGER_IGNORED : apply_judged(ledger, row, event);
-    if (outcome == LEDGER_APPLIED && event->object->kind == KIND_RESOURCE_CLAIM)
-        provisional_seen(ledger, event->object->claim.metadata.uid, event->resource_version,
-                         event->type == EVENT_DELETED);
+    // What is deleted is so whenever that is heard: its UID never comes back.
+    bool deleted = event->type == EVENT_DELETED && outcome != LEDGER_FAILED;
+    if ((outcome == LEDGER_APPLIED || deleted) && event->object->kind == KIND_RESOURCE_CLAIM)
+        provisional_seen(ledger, event->object->claim.metadata.uid, event->resource_version, deleted);
     switch (outcome) {
     case LEDGER_APPLIED: ledger->counts.applied++; break;
     case LEDGER_REPEATED: ledger->counts.repeated++; break;
@@ -283,7 +284,9 @@ void ledger_advance(struct ledger *ledger, int64_t now_ms) {
 
 void ledger_set_synced(struct ledger *ledger, enum object_kind kind, bool synced) {
     ledger->kinds[kind].synced = synced;
-    if (synced && (kind == KIND_RESOURCE_SLICE || kind == KIND_RESOURCE_CLAIM)) pools_listed(ledger);
+    if (synced && (kind == KIND_RESOURCE_SLICE || kind == KIND_RESOURCE_CLAIM || kind == KIND_POD ||
+                   kind == KIND_NODE_LEDGER))
+        pools_listed(ledger);
 }
 
 bool ledger_is_synced(const struct ledger *ledger, enum object_kind kind) {

@@ -165,6 +165,52 @@ static void hand_over_pool(struct ledger *ledger, struct pool_entry *pool,
     pool_look_again(ledger, pool);
 }
 
+// ---- pools of several nodes
+
+void pool_note_remembered(struct ledger *ledger, struct pool_entry *pool) {
+    if (pool->slices != NULL || pool->remembered) return;
+    pool->remembered = true;
+    pool->group->remembered_count++;
+    for (struct pool_entry *wide = pool->group->wide; wide != NULL; wide = wide->wide_next)
+        if (wide->slices != NULL && pool_concerns(wide, pool->node)) {
+            pool_take_over(ledger, wide);
+            return;
+        }
+}
+
+void pool_forget_remembered(struct pool_entry *pool) {
+    if (!pool->remembered) return;
+    pool->remembered = false;
+    pool->group->remembered_count--;
+}
+
+void pool_take_over(struct ledger *ledger, struct pool_entry *wide) {
+    struct pool_group *group = wide->group;
+    struct pool_entry *next;
+    if (group->remembered_count == 0 || wide->slices == NULL) return;
+    for (struct pool_entry *pool = group->pools; pool != NULL; pool = next) {
+        next = pool->group_next;
+        if (!pool->remembered || !pool_concerns(wide, pool->node)) continue;
+        const struct remembered_pool remembered = {.retired_generation = pool->retired_generation,
+                                                   .quarantined = pool->quarantined};
+        hand_over_pool(ledger, wide, &remembered);
+        pool->had_mappings = pool->quarantined = false;
+        pool_forget_remembered(pool);
+        node_touch(ledger, pool->node);
+        pool_settle(ledger, pool);
+    }
+}
+
+void node_pools_take_over(struct ledger *ledger, struct node_entry *node) {
+    struct pool_entry *next;
+    for (struct pool_entry *pool = node->pools; pool != NULL; pool = next) {
+        next = pool->node_next;
+        struct pool_entry *wide = pool->remembered ? pool->group->wide : NULL;
+        while (wide != NULL && (wide->slices == NULL || !pool_concerns(wide, node))) wide = wide->wide_next;
+        if (wide != NULL) pool_take_over(ledger, wide);
+    }
+}
+
 // The pools that were there are known again, also while they have no slices: that is not the same as never
 // having had any. Errors: false, memory.
 static bool make_pools(struct ledger *ledger, const struct memory_entry *memory, struct pool_entry **pools) {
@@ -192,6 +238,12 @@ static void hand_over(struct ledger *ledger, const struct memory_entry *memory, 
         }
     }
     for (size_t i = 0; i < memory->pool_count; i++) hand_over_pool(ledger, pools[i], &memory->pools[i]);
+    for (size_t i = 0; i < memory->pool_count; i++) {
+        struct pool_key key = {
+            memory->pools[i].driver->text, memory->pools[i].pool->text, {SCOPE_NODE, memory->name->text}};
+        struct pool_entry *pool = pool_find(ledger, &key); // a pool that is named twice may be gone
+        if (pool != NULL) pool_note_remembered(ledger, pool);
+    }
     node_touch(ledger, node_find(ledger, memory->name->text));
 }
 

@@ -194,6 +194,7 @@ enum ledger_outcome node_apply(struct ledger *ledger, const struct ledger_event 
     }
     if (replaced) node_remove(ledger, known);
     commit_node(ledger, entry, object, &parts);
+    node_pools_take_over(ledger, entry);
     entry->resource_version = event->resource_version;
     node_drop(ledger, entry);
     return LEDGER_APPLIED;

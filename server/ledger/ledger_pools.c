@@ -77,6 +77,7 @@ struct pool_entry *pool_find(const struct ledger *ledger, const struct pool_key 
 }
 
 static void pool_free(struct ledger *ledger, struct pool_entry *pool) {
+    pool_forget_remembered(pool);
     group_drop(ledger, pool->group);
     drop(ledger, pool->scope_value);
     selector_free(&ledger->names, pool->selector);

@@ -199,6 +199,13 @@ void pool_quarantine(struct ledger *ledger, struct pool_entry *pool) {
     node_touch(ledger, pool->node);
 }
 
+// What stands on no node is not bound, and no NodeLedger remembers it: it holds no quarantine.
+static bool stands_nowhere(const struct ledger *ledger, const struct claim_entry *claim) {
+    for (size_t i = 0; i <= claim->consumer_count; i++)
+        if (claim->placements[i].node == ledger->nowhere) return true;
+    return false;
+}
+
 void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
     // A pool may have many rows, and mostly nothing depends on them.
     if (!pool->quarantined && !policy_has_resumes(ledger)) return;
@@ -211,7 +218,7 @@ void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
         const uint64_t *digest = row_digest(row);
         if (digest[0] == device->shape->digest[0] && digest[1] == device->shape->digest[1]) continue;
         if (!policy_accepts(ledger, row, pool)) {
-            held = true;
+            if (!stands_nowhere(ledger, row->claim)) held = true;
             continue;
         }
         set_shape(ledger, row, device->shape);
@@ -221,7 +228,10 @@ void pool_look_again(struct ledger *ledger, struct pool_entry *pool) {
         touch_claim(ledger, row->claim);
     }
     if (!pool->quarantined || held || live < 0) return;
-    // Claims that are not known yet may hold it.
+    // Half a list says nothing of a pool. Claims may hold it that are not known yet, or of which it is not
+    // known yet where they stand and what they took.
+    if (ledger->kinds[KIND_RESOURCE_SLICE].listing || ledger->kinds[KIND_NODE_LEDGER].listing) return;
+    if (!ledger->kinds[KIND_POD].synced || ledger->kinds[KIND_POD].listing) return;
     if (!ledger->kinds[KIND_RESOURCE_CLAIM].synced || ledger->kinds[KIND_RESOURCE_CLAIM].listing) return;
     if (!group_gather(ledger, pool->group, pool->node, INT64_MAX, &gathered) || !gathered.complete) return;
     pool->quarantined = false;

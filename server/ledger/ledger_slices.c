@@ -151,6 +151,7 @@ static void touch_pool(struct ledger *ledger, struct pool_entry *pool) {
 
 static void pool_changed(struct ledger *ledger, struct pool_entry *pool) {
     struct gathered gathered;
+    if (pool->node == NULL) pool_take_over(ledger, pool);
     bool complete = group_gather(ledger, pool->group, pool->node, INT64_MAX, &gathered) && gathered.complete;
     pool->changed_ms = ledger->now_ms;
     if (complete)
@@ -167,6 +168,7 @@ static void link_slice(struct ledger *ledger, struct slice_entry *slice, struct 
     slice->pool = pool;
     slice->pool_next = pool->slices;
     pool->slices = slice;
+    pool_forget_remembered(pool);
     if (slice->has_mappings) {
         pool->had_mappings = true;
         driver_note_mapped(ledger, pool->group->driver);

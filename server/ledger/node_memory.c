@@ -57,20 +57,27 @@ static void add_row(const struct ledger *ledger, const struct row *row, bool hel
     add_overheads(row, &item->overhead, arena);
 }
 
+static bool add_pool(const struct pool_entry *pool, struct node_ledger_driver_list *list,
+                     struct arena *arena) {
+    if (!pool->had_mappings) return true;
+    struct node_ledger_driver *driver = LIST_APPEND(arena, list);
+    if (driver == NULL) return false;
+    driver->driver = pool->group->driver->text;
+    driver->pool = pool->group->pool->text;
+    driver->retired_generation = pool->retired_generation;
+    if (pool->quarantined) driver->state = TEXT("Quarantined");
+    return true;
+}
+
 bool ledger_node_memory(const struct ledger *ledger, struct text node, struct arena *arena,
                         struct node_ledger *ret_memory) {
     const struct node_entry *entry = node_find(ledger, node);
     if (entry == NULL) return false;
     struct node_ledger memory = {.metadata = {.name = entry->name->text}, .version = (int64_t)entry->version};
-    for (const struct pool_entry *pool = entry->pools; pool != NULL; pool = pool->node_next) {
-        if (!pool->had_mappings) continue;
-        struct node_ledger_driver *driver = LIST_APPEND(arena, &memory.drivers);
-        if (driver == NULL) return false;
-        driver->driver = pool->group->driver->text;
-        driver->pool = pool->group->pool->text;
-        driver->retired_generation = pool->retired_generation;
-        if (pool->quarantined) driver->state = TEXT("Quarantined");
-    }
+    for (const struct pool_entry *pool = entry->pools; pool != NULL; pool = pool->node_next)
+        if (!add_pool(pool, &memory.drivers, arena)) return false;
+    for (const struct pool_entry *pool = ledger->wide_pools; pool != NULL; pool = pool->far_next)
+        if (pool_concerns(pool, entry) && !add_pool(pool, &memory.drivers, arena)) return false;
     for (const struct placement *placement = entry->placements; placement != NULL;
          placement = placement->next)
         for (size_t i = 0; i < placement->claim->row_count; i++)

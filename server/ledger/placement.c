@@ -78,4 +78,8 @@ void claim_place(struct ledger *ledger, struct claim_entry *claim) {
         link_placement(ledger, &claim->placements[0], claim, held && home != NULL ? home : ledger->nowhere,
                        held);
     if (home != NULL) node_drop(ledger, home);
+    // What it held up while it stood on a node may go on.
+    for (size_t i = 0; i < claim->row_count; i++)
+        if (claim->rows[i]->pool != NULL && claim->rows[i]->pool->quarantined)
+            pool_look_again(ledger, claim->rows[i]->pool);
 }

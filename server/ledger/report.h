@@ -129,8 +129,8 @@ bool ledger_unplaced(const struct ledger *ledger, struct arena *arena, struct ro
     __attribute__((warn_unused_result));
 
 // What it does: what a NodeLedger must remember of a node, so that a ledger that starts anew knows under
-// which mappings claims were admitted, and how far generations had come: retired marks of the node's own
-// pools, and rows. metadata has the name alone. Owner, errors: as ledger_node_report.
+// which mappings claims were admitted, and how far generations had come: retired marks of the pools that the
+// node sees, and rows. metadata has the name alone. Owner, errors: as ledger_node_report.
 bool ledger_node_memory(const struct ledger *ledger, struct text node, struct arena *arena,
                         struct node_ledger *ret_memory) __attribute__((warn_unused_result));
 

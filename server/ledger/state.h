@@ -77,6 +77,7 @@ struct pool_entry {
     int64_t retired_generation; // the highest generation that ever was; a restart below it starts a
                                 // quarantine
     bool had_mappings;
+    bool remembered; // a NodeLedger names it for its node, and no slice of it was seen since
     bool quarantined;
     struct pace pace;
     int64_t changed_ms;    // the last event about one of its slices
@@ -93,6 +94,7 @@ struct pool_group {
     const struct name *pool;
     size_t refs; // by pools and rows
     struct pool_entry *pools;
+    size_t remembered_count; // of them
     struct pool_entry *wide; // those that are not of one node
     struct row_list open;    // rows whose mapping is not known, or not known for good
 };
@@ -529,6 +531,14 @@ struct pool_group *group_find(const struct ledger *ledger, const struct name *dr
 void pool_settle(struct ledger *ledger, struct pool_entry *pool);
 void pools_forget_node(struct ledger *ledger, struct node_entry *node);
 void pools_release(struct ledger *ledger);
+
+// What they do: a NodeLedger does not tell whether a pool is its node's own or one of several nodes. Until
+// slices tell, it is taken for the node's own; then a pool of several nodes takes over what is remembered of
+// it on the nodes that it concerns. Never fail. (ledger_memory.c)
+void pool_note_remembered(struct ledger *ledger, struct pool_entry *pool);
+void pool_forget_remembered(struct pool_entry *pool);
+void pool_take_over(struct ledger *ledger, struct pool_entry *wide);
+void node_pools_take_over(struct ledger *ledger, struct node_entry *node);
 
 // The pools of a group that concern a node: its own, and wide ones that match. With node NULL: the wide ones.
 struct pool_walk {
