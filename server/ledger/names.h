@@ -57,7 +57,8 @@ const struct name *name_share(const struct name *name);
 // Gives a reference back. NULL is allowed.
 void name_drop(struct name_table *table, const struct name *name);
 
-// The hash of a key that is made of names.
+// The hash of a key that is made of names: of their addresses, which nobody outside can choose, so that
+// something far cheaper than SipHash, mixed with the seed, is enough.
 uint64_t names_hash(const uint64_t seed[2], const struct name *const *names, size_t count);
 
 #endif

@@ -3,6 +3,7 @@
 #include "server/ledger/store.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,6 +12,10 @@
 
 struct store {
     pthread_mutex_t mutex;
+    pthread_mutex_t turn_mutex; // taken for a few instructions; the other one is never waited for below it
+    pthread_cond_t judge_entered;
+    _Atomic int judges_waiting; // for `mutex`; written under turn_mutex
+    uint64_t judges_entered;
     pthread_cond_t reached_more; // some kind has reached a higher version
     struct ledger *ledger;
     int64_t wall_ahead_ms; // of the monotonic clock, at the start: a clock that is set later changes nothing
@@ -46,6 +51,8 @@ struct store *store_new(const struct ledger_options *options, struct fault *faul
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&store->mutex, NULL);
+    pthread_mutex_init(&store->turn_mutex, NULL);
+    pthread_cond_init(&store->judge_entered, NULL);
     pthread_cond_init(&store->reached_more, &attributes);
     pthread_condattr_destroy(&attributes);
     store->wall_ahead_ms = clock_ms(CLOCK_REALTIME) - clock_ms(CLOCK_MONOTONIC);
@@ -57,15 +64,48 @@ void store_free(struct store *store) {
     ledger_free(store->ledger);
     pthread_cond_destroy(&store->reached_more);
     pthread_mutex_destroy(&store->mutex);
+    pthread_cond_destroy(&store->judge_entered);
+    pthread_mutex_destroy(&store->turn_mutex);
     free(store);
+}
+
+// The mutex wakes who waits for it only when it is free again, and by then who gave it back may have taken it
+// once more: one that takes it in a loop keeps others out for many turns. So the feed and the survey let a
+// review that waits enter first: one each time, so that they come to their turn as well.
+static void let_judge_enter(struct store *store) {
+    if (atomic_load_explicit(&store->judges_waiting, memory_order_relaxed) == 0) return;
+    pthread_mutex_lock(&store->turn_mutex);
+    uint64_t entered = store->judges_entered;
+    while (store->judges_entered == entered &&
+           atomic_load_explicit(&store->judges_waiting, memory_order_relaxed) > 0)
+        pthread_cond_wait(&store->judge_entered, &store->turn_mutex);
+    pthread_mutex_unlock(&store->turn_mutex);
+}
+
+static void enter_as_judge(struct store *store) {
+    if (pthread_mutex_trylock(&store->mutex) == 0) return;
+    pthread_mutex_lock(&store->turn_mutex);
+    atomic_fetch_add_explicit(&store->judges_waiting, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&store->turn_mutex);
+    pthread_mutex_lock(&store->mutex);
+    pthread_mutex_lock(&store->turn_mutex);
+    atomic_fetch_sub_explicit(&store->judges_waiting, 1, memory_order_relaxed);
+    store->judges_entered++;
+    pthread_cond_broadcast(&store->judge_entered);
+    pthread_mutex_unlock(&store->turn_mutex);
+}
+
+static int64_t move_clock(struct store *store) {
+    int64_t now_ms = clock_ms(CLOCK_MONOTONIC) + store->wall_ahead_ms;
+    ledger_advance(store->ledger, now_ms);
+    return now_ms;
 }
 
 // Takes the mutex and moves the ledger's clock.
 static int64_t begin(struct store *store) {
+    let_judge_enter(store);
     pthread_mutex_lock(&store->mutex);
-    int64_t now_ms = clock_ms(CLOCK_MONOTONIC) + store->wall_ahead_ms;
-    ledger_advance(store->ledger, now_ms);
-    return now_ms;
+    return move_clock(store);
 }
 
 static void end(struct store *store) {
@@ -181,11 +221,18 @@ void store_with_ledger(struct store *store, void (*run)(struct ledger *ledger, v
     end(store);
 }
 
+void store_judge(struct store *store, void (*run)(struct ledger *ledger, void *context), void *context) {
+    enter_as_judge(store);
+    move_clock(store);
+    run(store->ledger, context);
+    end(store);
+}
+
 bool store_wait_version(struct store *store, enum object_kind kind, int64_t resource_version, int wait_ms) {
     if (!is_followed(kind)) return false;
     int64_t end_ms = clock_ms(CLOCK_MONOTONIC) + wait_ms;
     const struct timespec until = {.tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * NANO_PER_MS};
-    begin(store);
+    enter_as_judge(store);
     int error = 0;
     while (store->reached[kind] < resource_version && error == 0)
         error = pthread_cond_timedwait(&store->reached_more, &store->mutex, &until);

@@ -49,8 +49,12 @@ void store_set_synced(struct store *store, enum object_kind kind, bool synced);
 void store_watch_alive(struct store *store, enum object_kind kind);
 
 // What it does: runs a function while the mutex is held. The function must be short, must not block and must
-// not call the store. The gate judges here; exports copy one node per call.
+// not call the store. Exports copy one node per call.
 void store_with_ledger(struct store *store, void (*run)(struct ledger *ledger, void *context), void *context);
+
+// What it does: as store_with_ledger, for the gate: a review waits for nobody but who holds the mutex
+// already, and for other reviews.
+void store_judge(struct store *store, void (*run)(struct ledger *ledger, void *context), void *context);
 
 // What it does: waits, outside the mutex, until the cache of a kind has reached this resourceVersion, at most
 // wait_ms. False when it has not.

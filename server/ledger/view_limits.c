@@ -105,6 +105,11 @@ struct numa_sum_list {
     size_t count;
 };
 
+struct taker_list {
+    const struct row **items;
+    size_t count;
+};
+
 struct numa_walk {
     const struct ledger *ledger;
     const struct node_entry *node;
@@ -115,6 +120,7 @@ struct numa_walk {
     // of the device that is looked at
     const struct name *driver;
     int64_t numa;
+    struct taker_list takers;
     const struct shape_mapping *mapping;
     struct quantity taken;
     struct quantity most; // of one row
@@ -157,8 +163,13 @@ static void add_own(struct numa_walk *walk, const struct resource_claim *claim) 
     }
 }
 
-static void add_taken(const struct row *row, void *context) {
+static void note_taker(const struct row *row, void *context) {
     struct numa_walk *walk = context;
+    const struct row **taker = LIST_APPEND(walk->arena, &walk->takers);
+    if (taker != NULL) *taker = row;
+}
+
+static void add_taken(struct numa_walk *walk, const struct row *row) {
     struct quantity_map amounts = {.set = true};
     // A row is on the NUMA node that its device had when it was committed.
     struct opt_int64 numa = {.set = true, .value = walk->numa};
@@ -205,12 +216,14 @@ static void look_at_device(struct numa_walk *walk, const struct pool_group *grou
                             .node = walk->node,
                             .without_uid = walk->without_uid,
                             .arena = walk->arena};
+    walk->takers = (struct taker_list){.items = NULL};
+    each_taker(&taking, note_taker, walk);
     for (size_t i = 0; i < shape->mapping_count; i++) {
         walk->mapping = &shape->mappings[i];
         struct numa_sum *sum = sum_of(walk, walk->numa, walk->mapping->resource->text);
         if (sum == NULL || !walk->mapping->mapped) continue;
         walk->taken = walk->most = (struct quantity){.set = false};
-        each_taker(&taking, add_taken, walk);
+        for (size_t k = 0; k < walk->takers.count; k++) add_taken(walk, walk->takers.items[k]);
         if (walk->taken.set) add(&sum->taken, walk->taken);
         add_given(walk, shape, sum);
     }

@@ -15,7 +15,7 @@ static void visit_ledger(struct ledger *ledger, void *context) {
 
 static void with_store(void *state, void (*run)(const struct view *view, void *context), void *context) {
     struct visit visit = {.run = run, .context = context};
-    store_with_ledger(state, visit_ledger, &visit);
+    store_judge(state, visit_ledger, &visit);
 }
 
 static void with_ledger(void *state, void (*run)(const struct view *view, void *context), void *context) {

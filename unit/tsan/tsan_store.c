@@ -53,8 +53,17 @@ static void *gate(void *argument) {
     (void)argument;
     while (!atomic_load(&done)) {
         enum view_answer answer;
-        store_with_ledger(store, ask, &answer);
+        store_judge(store, ask, &answer);
         atomic_fetch_add(&asked, 1);
+    }
+    return NULL;
+}
+
+static void *survey(void *argument) {
+    (void)argument;
+    while (!atomic_load(&done)) {
+        enum view_answer answer;
+        store_with_ledger(store, ask, &answer);
     }
     return NULL;
 }
@@ -93,9 +102,9 @@ int main(void) {
     const struct dirfeed_options feed_options = {
         .folder = folder, .minor = MINOR_36, .poll_ms = 20, .store = store, .state = &state};
     must(dirfeed_new(&feed_options, &feed, &fault), fault.text);
-    void *(*const bodies[])(void *) = {gate, gate, watch, wait_all, wait_all};
-    pthread_t threads[5];
-    for (size_t i = 0; i < 5; i++) must(pthread_create(&threads[i], NULL, bodies[i], NULL) == 0, "no thread");
+    void *(*const bodies[])(void *) = {gate, gate, survey, watch, wait_all, wait_all};
+    pthread_t threads[6];
+    for (size_t i = 0; i < 6; i++) must(pthread_create(&threads[i], NULL, bodies[i], NULL) == 0, "no thread");
     for (int round = 1; round <= WRITES; round++) {
         char why[FEED_WHY_BYTES];
         const struct timespec pause = {.tv_nsec = 150000000};
@@ -103,10 +112,10 @@ int main(void) {
         (void)feed_is_synced(&state, why, sizeof why);
         nanosleep(&pause, NULL);
     }
-    for (size_t i = 2; i < 5; i++) pthread_join(threads[i], NULL);
+    for (size_t i = 3; i < 6; i++) pthread_join(threads[i], NULL);
     must(store_wait_version(store, KIND_NODE, 2, 20000), "the folder was not followed");
     atomic_store(&done, true);
-    for (size_t i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     dirfeed_free(feed);
     store_free(store);
     feed_state_release(&state);

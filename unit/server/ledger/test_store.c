@@ -2,6 +2,7 @@
 // The store: events pass to the ledger, waiting is bounded, the observer hears all in order.
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "server/ledger/store.h"
@@ -138,6 +139,54 @@ Test(store, observer) {
     store_apply(store, &event, TEXT("{}"), &fault);
     cr_expect_eq(heard.count, 2);
     store_free(store);
+}
+
+// Somebody who takes the mutex again and again, as a survey of all nodes does.
+struct survey {
+    struct store *store;
+    atomic_bool ends;
+    atomic_ulong holds;
+    unsigned long at_entry; // of the last review
+};
+
+static void hold(struct ledger *ledger, void *context) {
+    struct survey *survey = context;
+    (void)ledger;
+    atomic_fetch_add(&survey->holds, 1);
+    for (volatile int i = 0; i < 20000; i++) continue;
+}
+
+static void *survey_all(void *context) {
+    struct survey *survey = context;
+    while (!atomic_load(&survey->ends)) store_with_ledger(survey->store, hold, survey);
+    return NULL;
+}
+
+static void note_holds(struct ledger *ledger, void *context) {
+    struct survey *survey = context;
+    (void)ledger;
+    survey->at_entry = atomic_load(&survey->holds);
+}
+
+// Counted in holds of the mutex, not in time: a review that comes while it is held is the next, or nearly so.
+// A few may be kept off the processor before they wait.
+Test(store, a_review_enters_before_the_survey) {
+    enum { ROUNDS = 200 };
+    struct survey survey = {.store = new_store(0)};
+    pthread_t thread;
+    unsigned long passed = 0;
+    cr_assert_eq(pthread_create(&thread, NULL, survey_all, &survey), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned long before = atomic_load(&survey.holds);
+        while (atomic_load(&survey.holds) == before) continue;
+        before = atomic_load(&survey.holds);
+        store_judge(survey.store, note_holds, &survey);
+        passed += survey.at_entry - before;
+    }
+    atomic_store(&survey.ends, true);
+    pthread_join(thread, NULL);
+    cr_expect_lt(passed, 2 * ROUNDS, "%d reviews waited for %lu holds", ROUNDS, passed);
+    store_free(survey.store);
 }
 
 Test(store, memory_that_ran_out_reaches_nothing) {
