@@ -95,6 +95,13 @@ static bool copy_faults(struct ledger *ledger, const uint64_t *faults, struct sl
     return true;
 }
 
+static void add_to_digest(struct slice_entry *slice, const struct device_entry *device) {
+    uint64_t one[2] = {device->shape->digest[0], device->shape->digest[1]};
+    digest_text(one, device->name->text);
+    slice->digest[0] += one[0];
+    slice->digest[1] += one[1];
+}
+
 static bool make_devices(struct ledger *ledger, const struct resource_slice *object, const uint64_t *faults,
                          struct slice_entry *slice) {
     size_t count = object->devices.count;
@@ -118,6 +125,7 @@ static bool make_devices(struct ledger *ledger, const struct resource_slice *obj
         if (slice->devices[i].name == NULL || slice->devices[i].shape == NULL) return false;
         if (slice->places != NULL && !make_place(ledger, device, &slice->places[i])) return false;
         if (slice->devices[i].shape->mapping_count > 0) slice->has_mappings = true;
+        add_to_digest(slice, &slice->devices[i]);
     }
     sort_devices(slice);
     return true;

@@ -388,12 +388,9 @@ static void make_driver(struct making *making, const struct pool_entry *pool) {
                                      .since_ms = state.since_ms};
     uint64_t digest[2] = {0, 0};
     for (const struct slice_entry *slice = pool->slices; slice != NULL; slice = slice->pool_next) {
-        for (size_t i = 0; i < slice->device_count && slice->generation == gathered.generation; i++) {
-            uint64_t one[2] = {slice->devices[i].shape->digest[0], slice->devices[i].shape->digest[1]};
-            digest_text(one, slice->devices[i].name->text); // the order of devices does not count
-            digest[0] += one[0];
-            digest[1] += one[1];
-        }
+        if (slice->generation != gathered.generation) continue;
+        digest[0] += slice->digest[0];
+        digest[1] += slice->digest[1];
     }
     digest_print(digest, report->digest);
 }

@@ -51,6 +51,7 @@ struct slice_entry {
     struct device_place *places; // as devices; NULL when the slice has one place for all
     uint64_t *faults;            // as devices; NULL when no device has any
     struct amounts amounts;      // what its devices could take of their node at once
+    uint64_t digest[2];          // of its devices and what they take, whatever their order
     bool has_mappings;
     uint64_t list_round; // the list in which it was seen last
 };
