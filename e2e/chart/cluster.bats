@@ -13,7 +13,7 @@ SYSTEM=drawbridge-system
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
 k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
-helm() { "$DRAWBRIDGE_KUBE_BIN/helm" "$@"; }
+helm() { "$DRAWBRIDGE_KUBE_BIN/${helm_name:-helm}" "$@"; }
 as() { k --kubeconfig "$DRAWBRIDGE_KUBE_DIR/kubeconfigs/$1" "${@:2}"; }
 
 mapping() { # AMOUNT [RESOURCE]
@@ -109,7 +109,7 @@ setup_file() {
     load ../lib/helpers
     load chart
     audit_policy >"$BATS_FILE_TMPDIR/audit-policy"
-    cluster up --with scheduler,controller-manager,kubectl,helm --taint-rules --user tenant --ttl 3000 \
+    cluster up --with scheduler,controller-manager,kubectl,helm,helm4 --taint-rules --user tenant --ttl 3000 \
         --arg "apiserver=--audit-policy-file=$BATS_FILE_TMPDIR/audit-policy" \
         --arg "apiserver=--audit-log-path=$BATS_FILE_TMPDIR/audit.log" \
         --disable-admission-plugins NodeDeclaredFeatureValidator >"$BATS_FILE_TMPDIR/up" 2>&1 ||
@@ -592,6 +592,32 @@ left() {
     k -n kube-system delete pod --all --force --grace-period=0
     k -n kube-node-lease delete lease node-a kube-scheduler
     expect_equal "$(k get configmaps,secrets,leases -A -o name | sort)" "$(cat "$BATS_FILE_TMPDIR/before")"
+}
+
+@test "Helm 4, which applies on the server: what drawbridge and people wrote stays, and nothing is left" {
+    local before helm_name=helm4
+    written() {
+        k -n "$SYSTEM" get secret drawbridge-ca -o json | jq -c .data
+        bundles
+        k get ledgerpolicy default -o json | jq -c .spec.freezes
+        k -n "$SYSTEM" get lease drawbridge-leader -o jsonpath='{.spec.holderIdentity}'
+    }
+    release_self
+    kubeconfig_of drawbridge "$BATS_FILE_TMPDIR/kubeconfig"
+    serve_self
+    eventually 40 secret_is_filled
+    eventually 40 has_one_bundle
+    freeze --namespace work --reason "kept through upgrades" --for 1h
+    before=$(written)
+    expect_in "$before" "kept through upgrades"
+    release_self --set webhook.timeoutSeconds=2
+    expect_equal "$(k get validatingwebhookconfiguration drawbridge -o json | jq -c '[.webhooks[].timeoutSeconds] | unique')" "[2]"
+    expect_equal "$(written)" "$before"
+    helm rollback drawbridge --namespace "$SYSTEM"
+    expect_equal "$(written)" "$before"
+    stop
+    helm uninstall drawbridge --namespace "$SYSTEM"
+    expect_equal "$(left)" ""
 }
 
 # The block of README.md that begins with a text, with our port for the one that it names.

@@ -7,7 +7,8 @@ load chart
 setup_file() {
     load ../lib/helpers
     HELM=$("$REPO/e2e/cluster" build --component helm)
-    export HELM
+    HELM4=$("$REPO/e2e/cluster" build --component helm4)
+    export HELM HELM4
 }
 
 helm() { "$HELM" "$@"; }
@@ -24,6 +25,16 @@ enforcing() { render --values "$CHART/ci/enforcing-values.yaml" "$@"; }
         done
         helm lint "$CHART" --strict --kube-version 1.36 --values "$values"
     done
+}
+
+@test "Helm 4 renders what Helm 3 does" {
+    local values
+    for values in "$CHART"/ci/*-values.yaml; do
+        # In an order of their own.
+        diff -u <(render --values "$values" | json | sort) <(HELM=$HELM4 render --values "$values" | json | sort) || fail "$values" || return 1
+    done
+    HELM=$HELM4 run -1 render --set replicas=3
+    expect_in "$output" "additional properties 'replicas' not allowed"
 }
 
 @test "the same values render the same text, so an upgrade changes nothing" {

@@ -10,6 +10,7 @@
 declare -A component_folder=(
   [etcd]=etcd
   [helm]=helm
+  [helm4]=helm4
   [kube-apiserver]=MINOR
   [kube-scheduler]=MINOR
   [kube-controller-manager]=MINOR
@@ -18,6 +19,7 @@ declare -A component_folder=(
 declare -A component_package=(
   [etcd]=go.etcd.io/etcd/server/v3
   [helm]=helm.sh/helm/v3/cmd/helm
+  [helm4]=helm.sh/helm/v4/cmd/helm
   [kube-apiserver]=k8s.io/kubernetes/cmd/kube-apiserver
   [kube-scheduler]=k8s.io/kubernetes/cmd/kube-scheduler
   [kube-controller-manager]=k8s.io/kubernetes/cmd/kube-controller-manager
@@ -26,6 +28,7 @@ declare -A component_package=(
 declare -A component_module=(
   [etcd]=go.etcd.io/etcd/server/v3
   [helm]=helm.sh/helm/v3
+  [helm4]=helm.sh/helm/v4
   [kube-apiserver]=k8s.io/kubernetes
   [kube-scheduler]=k8s.io/kubernetes
   [kube-controller-manager]=k8s.io/kubernetes
@@ -100,7 +103,7 @@ reported_version() { # COMPONENT PROGRAM
   local text
   case $1 in
     etcd) text=$("$2" --version | sed -n 's/^etcd Version: /v/p') ;;
-    helm) text=$("$2" version --template '{{.Version}}') ;;
+    helm*) text=$("$2" version --template '{{.Version}}') ;;
     kubectl) text=$("$2" version --client | sed -n 's/^Client Version: //p') ;;
     *) text=$("$2" --version | sed -n 's/^Kubernetes //p') ;;
   esac
@@ -129,7 +132,7 @@ linker_flags() { # MINOR COMPONENT
   version=$(component_version "$1" "$2")
   case $2 in
     etcd) printf -- '-s -w' ;;
-    helm) printf -- '-s -w -X helm.sh/helm/v3/internal/version.version=%s' "$version" ;;
+    helm*) printf -- '-s -w -X %s/internal/version.version=%s' "${component_module[$2]}" "$version" ;;
     *)
       local at=k8s.io/component-base/version
       printf -- '-s -w -X %s.gitVersion=%s -X %s.gitMajor=%s -X %s.gitMinor=%s' \
