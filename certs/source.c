@@ -286,6 +286,7 @@ void source_facts(struct source *source, struct source_facts *ret_facts) {
     struct source_facts facts = {0};
     pthread_mutex_lock(&source->lock);
     const struct pair *pair = source->current;
+    facts.of_files = source->cert_file != NULL;
     facts.usable = pair != NULL;
     if (pair != NULL) {
         facts.not_before = pair->not_before;

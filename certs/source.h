@@ -65,6 +65,7 @@ bool source_put(struct source *source, struct text certificate_pem, struct text 
 void source_tidy(struct source *source);
 
 struct source_facts {
+    bool of_files;               // somebody else writes the pairs; we never do
     bool usable;                 // a pair is in force (it may have expired: compare not_after)
     time_t not_before;           // of the leaf
     time_t not_after;            // of the leaf

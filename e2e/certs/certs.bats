@@ -339,7 +339,8 @@ fails_to_read() { [ "$(metric_of 0 'drawbridge_writes_total{resource="validating
     eventually 30 all_ready
     (cd "$REPO/e2e" && go build -o "$BATS_FILE_TMPDIR/load" ./certs/load)
     "$BATS_FILE_TMPDIR/load" -review "$REPO/server/sample/reviews/slice-good.json" -rotations "${ROTATIONS:-$rotations}" -rate "${RATE:-500}" \
-        -limit "${LOAD_LIMIT:-15m}" "http://$(status_of 0)" "http://$(status_of 1)" "http://$(status_of 2)" >&3
+        -limit "${LOAD_LIMIT:-15m}" "http://$(status_of 0)" "http://$(status_of 1)" "http://$(status_of 2)" >&3 ||
+        { grep -h '"logger":"certs"\|Not written' "$BATS_FILE_TMPDIR"/log.? | tail -n 60 >&2; return 1; }
     expect_in "$(cat "$BATS_FILE_TMPDIR"/log.?)" "The next CA is stored" "The next CA signs from now on"
 }
 

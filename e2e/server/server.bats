@@ -83,3 +83,28 @@ attack() {
     [ "$status" -eq 3 ] || fail "exit code $status: $output" || return 1
     expect_in "$output" "$SERVER_PORT" "in use"
 }
+
+@test "a certificate file that has expired is still shown, never written, and readyz says whose work it is" {
+    local tls=$BATS_TEST_TMPDIR/tls before
+    "$DRAWBRIDGE" certs issue --dir "$tls" --host localhost --host 127.0.0.1 >/dev/null
+    openssl req -new -key "$tls/tls.key" -subj / -out "$tls/request"
+    printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n' >"$tls/extensions"
+    mkdir "$tls/ca"
+    : >"$tls/ca/index"
+    printf '[ca]\ndefault_ca=d\n[d]\ndatabase=%s/ca/index\nrand_serial=yes\ndefault_md=sha256\npolicy=p\n[p]\n' "$tls" >"$tls/ca/config"
+    openssl ca -batch -config "$tls/ca/config" -cert "$tls/ca.crt" -keyfile "$tls/ca.key" -in "$tls/request" -outdir "$tls/ca" -notext \
+        -startdate 20200101000000Z -enddate 20200102000000Z -extfile "$tls/extensions" -subj /CN=old -out "$tls/tls.crt"
+    before=$(sha256sum "$tls"/tls.*)
+    SERVER_LOG=$BATS_TEST_TMPDIR/log
+    "$DRAWBRIDGE" serve --bind-address 127.0.0.1 --port 0 --status-bind-address 127.0.0.1:0 --shutdown-delay 0s --logging-format json \
+        --tls-cert-file "$tls/tls.crt" --tls-private-key-file "$tls/tls.key" >"$SERVER_LOG" 2>&1 3>&- &
+    SERVER_PID=$!
+    eventually 20 address_of status
+    run -0 curl -s --noproxy '*' -w '%{http_code}' "http://$(address_of status)/readyz?verbose"
+    expect_in "$output" "[-]certificate" "has expired; renewing its files is the work of who wrote them" 503
+    run -0 fetch "http://$(address_of status)/livez"
+    expect_equal "$(openssl s_client -connect "$(address_of address)" </dev/null 2>/dev/null | openssl x509 -noout -fingerprint)" \
+        "$(openssl x509 -noout -fingerprint -in "$tls/tls.crt")"
+    expect_equal "$(sha256sum "$tls"/tls.*)" "$before"
+    stop_drawbridge
+}

@@ -32,7 +32,9 @@ static bool check_certificate(void *state, char ret_why[HEALTH_WHY_BYTES]) {
         return false;
     }
     if (facts.not_after <= time(NULL)) {
-        snprintf(ret_why, HEALTH_WHY_BYTES, "the serving certificate has expired");
+        snprintf(ret_why, HEALTH_WHY_BYTES, "the serving certificate has expired%s",
+                 facts.of_files ? "; renewing its files is the work of who wrote them, drawbridge never does"
+                                : " and no new one could be issued");
         return false;
     }
     return true;

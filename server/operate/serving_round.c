@@ -8,19 +8,25 @@
 #include "certs/pem.h"
 #include "server/log.h"
 
-#define HOOKS_PATH "/apis/admissionregistration.k8s.io/v1/"
+#define RETRY_AFTER_MOST_S 120
+#define HOOKS_PATH         "/apis/admissionregistration.k8s.io/v1/"
 
 static void digest_of(const X509 *certificate, unsigned char ret_digest[DIGEST_BYTES]) {
     unsigned len = DIGEST_BYTES;
     if (X509_digest(certificate, EVP_sha256(), ret_digest, &len) != 1) memset(ret_digest, 0, DIGEST_BYTES);
 }
 
-// Whether something of this kind may be read now: after a failed reading the server's pace is kept.
+// Reading is tried again at the next look, later only where the server asks for it: what is due soon must not
+// wait for a back-off.
 static bool may_read(const struct serving *serving, enum write_kind kind) {
-    return !serving->read_failed[kind] || writer_is_ready(&serving->writer, kind, feed_now_ms());
+    return feed_now_ms() >= serving->read_next_ms[kind];
 }
 
-static void note_read(struct serving *serving, enum write_kind kind, bool fine) {
+static void note_read(struct serving *serving, enum write_kind kind, bool fine,
+                      const struct api_answer *answer) {
+    int64_t wait_s = fine || answer->retry_after_s < 0 ? 0 : answer->retry_after_s;
+    if (wait_s > RETRY_AFTER_MOST_S) wait_s = RETRY_AFTER_MOST_S;
+    serving->read_next_ms[kind] = feed_now_ms() + wait_s * 1000;
     if (fine && serving->read_failed[kind]) writer_answered(&serving->writer, kind);
     serving->read_failed[kind] = !fine;
 }
@@ -34,7 +40,7 @@ static void secret_path(const struct serving *serving, bool with_name, char path
 
 static bool read_secret(struct serving *serving, struct serving_secret *ret_secret) {
     char path[API_PATH_BYTES];
-    struct api_answer answer;
+    struct api_answer answer = {.http_code = 0};
     struct fault fault;
     if (!may_read(serving, WRITE_SECRET)) return false;
     secret_path(serving, true, path);
@@ -45,7 +51,7 @@ static bool read_secret(struct serving *serving, struct serving_secret *ret_secr
         if (!fine) writer_failed(&serving->writer, WRITE_SECRET, code, 0, fault.text);
     }
     api_wipe(&serving->writer.api);
-    note_read(serving, WRITE_SECRET, fine);
+    note_read(serving, WRITE_SECRET, fine, &answer);
     return fine;
 }
 
@@ -109,7 +115,7 @@ static void hook_path(const struct serving_hook *hook, char path[API_PATH_BYTES]
 
 static void read_hook(struct serving *serving, struct serving_hook *hook) {
     char path[API_PATH_BYTES];
-    struct api_answer answer;
+    struct api_answer answer = {.http_code = 0};
     struct fault fault;
     hook->is_current = false;
     if (!may_read(serving, hook->kind)) return;
@@ -119,7 +125,7 @@ static void read_hook(struct serving *serving, struct serving_hook *hook) {
         hook->is_current = hooks_read(&hook->hooks, code == 404 ? NULL : &answer.body, &fault);
         if (!hook->is_current) writer_failed(&serving->writer, hook->kind, code, 0, fault.text);
     }
-    note_read(serving, hook->kind, hook->is_current);
+    note_read(serving, hook->kind, hook->is_current, &answer);
 }
 
 // What somebody cut or replaced is put right, what the Secret has anew is added.
@@ -255,6 +261,8 @@ void serving_round(struct serving *serving) {
     struct fault fault;
     time_t now = time(NULL);
     bool known = read_secret(serving, &secret) && ca_set_read(&secret.content, now, &set, &fault);
+    // A renewal from the same CA waits for nothing else.
+    if (known) renew(serving, &set, -1, now);
     for (size_t i = 0; i < serving->hook_count; i++) read_hook(serving, &serving->hooks[i]);
     if (known) {
         int64_t next_ms = trusted_ms(serving, &serving->next_trust, set.next);

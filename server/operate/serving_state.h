@@ -42,6 +42,7 @@ struct serving {
 
     // Of the thread.
     bool read_failed[WRITE_KIND_COUNT];
+    int64_t read_next_ms[WRITE_KIND_COUNT]; // not before, because the server asked for it
     struct serving_trust signer_trust, next_trust;
     X509 *leaf; // in force
     struct leaf_facts leaf_facts;
