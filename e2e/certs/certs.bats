@@ -335,7 +335,7 @@ fails_to_read() { [ "$(metric_of 0 'drawbridge_writes_total{resource="validating
     [ "$(minor)" = 1.37 ] || rotations=30
     stop_all
     k -n "$NS" delete secret "$SECRET"
-    start_all --dynamic-serving-leaf-duration 9s --dynamic-serving-ca-duration 60s
+    start_all --dynamic-serving-leaf-duration 12s --dynamic-serving-ca-duration 60s
     eventually 30 all_ready
     (cd "$REPO/e2e" && go build -o "$BATS_FILE_TMPDIR/load" ./certs/load)
     "$BATS_FILE_TMPDIR/load" -review "$REPO/server/sample/reviews/slice-good.json" -rotations "${ROTATIONS:-$rotations}" -rate "${RATE:-500}" \
