@@ -133,7 +133,8 @@ func compare(document []byte, fine bool, ours []byte) string {
 			return ""
 		}
 		// Refused at once, though a later value of the same key would have replaced it.
-		if bytes.Contains(ours, []byte("infinite")) {
+		if bytes.Contains(ours, []byte("infinite")) ||
+			bytes.Contains(ours, []byte("a key is empty")) && replaces(document) {
 			return ""
 		}
 		return fmt.Sprintf("we refuse: %s\nGo: %s", ours, theirs)
@@ -159,6 +160,12 @@ func compare(document []byte, fine bool, ours []byte) string {
 	return ""
 }
 
+// replaces tells whether a key is there twice, so that a value of it is not in what Go gives.
+func replaces(document []byte) bool {
+	_, err := yaml.YAMLToJSONStrict(document)
+	return err != nil && strings.Contains(err.Error(), "already set in map")
+}
+
 func check(t *testing.T, p *program, document []byte) bool {
 	t.Helper()
 	if left(document) != "" {
@@ -177,7 +184,7 @@ var scalars = []string{
 	"yes", "no", "on", "off", "y", "n", "Y", "N", "YES", "True", "TRUE", "tRUE", "~", "null", "Null", "NULL", "nULL", "",
 	"0", "00", "07", "08", "0777", "0o17", "0O17", "0o8", "0x1F", "0XaB", "0x", "0b101", "0B1", "0b2", "0b-1", "0b+1",
 	"-0b11", "-0b-1", "1_000", "1__0", "_1", "1_", "0_7", "0x_1", "-1", "+1", "--1", "+-1", "-", "+", "-0", "+0", "0.0",
-	"-0.0", "1.", ".5", "-.5", "+.5", ".", "..", "1e3", "1E3", "1e+3", "1e-3", "1e", "e1", ".e1", "1.5e300", "1e400",
+	".0_7e1", "._7", ".7_", ".7_e1", ".7e1_0", ".7e_1", ".7__1", "-.7_1", "-0.0", "1.", ".5", "-.5", "+.5", ".", "..", "1e3", "1E3", "1e+3", "1e-3", "1e", "e1", ".e1", "1.5e300", "1e400",
 	"-1e400", "1e-400", "1e21", "1e20", "1e-6", "1e-7", "1.5e-9", "123456789012345678", "1234567890123456789",
 	"9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "+9223372036854775808",
 	"18446744073709551615", "18446744073709551616", "340282366920938463463374607431768211456", "0xffffffffffffffff",
@@ -215,6 +222,7 @@ var documents = []string{
 	"- a\n- - b\n  - c\n- {d: e, f: [g, h]}\n- ? i\n  : j\n-\n- ~\n",
 	"# comment\na: 1 # one\n\nb:\n  # two\n  c: 2\n",
 	"{\"apiVersion\": \"resource.k8s.io/v1\", \"kind\": \"ResourceClaim\", \"spec\": {\"devices\": {\"requests\": [{\"name\": \"r\", \"exactly\": {\"deviceClassName\": \"x\", \"count\": 2}}]}}}\n",
+	"a: [b, &b <<: {c: d}]\ne: *b\nf: {*b : g}\n",
 	"%YAML 1.1\n", "a: &a [b, &b {c: d}]\ne: *b\nf: {<<: *b, c: *a}\n", "\ufeffa: b\n", "a:\r\n  b: c\r\n",
 }
 

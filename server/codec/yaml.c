@@ -149,11 +149,26 @@ static bool has_bare_question(struct bridge *bridge, const yaml_event_t *event) 
            memchr(event->data.scalar.value, '?', event->data.scalar.length) != NULL;
 }
 
+static bool keep_scalar(struct bridge *bridge, const yaml_event_t *event, const struct yaml_scalar *scalar) {
+    struct anchor *anchor = add_anchor(bridge, event->data.scalar.anchor, &event->start_mark);
+    if (anchor == NULL) return false;
+    anchor->is_scalar = true;
+    anchor->weight = 1;
+    anchor->scalar = *scalar;
+    anchor->scalar.text = text_copy(
+        bridge->arena, (struct text){(const char *)event->data.scalar.value, event->data.scalar.length});
+    return !bridge->arena->poisoned || bridge_fail_memory(bridge);
+}
+
 static bool on_scalar(struct bridge *bridge, const yaml_event_t *event) {
     const yaml_mark_t *mark = &event->start_mark;
     if (has_bare_question(bridge, event))
         return bridge_fail(bridge, mark, FAULT_INPUT,
                            "text with a question mark must be quoted inside { } and [ ]");
+    struct text text = {(const char *)event->data.scalar.value, event->data.scalar.length};
+    const char *tag = (const char *)event->data.scalar.tag;
+    struct yaml_scalar scalar = yaml_scalar_resolve(text, tag, event->data.scalar.plain_implicit != 0);
+    if (event->data.scalar.anchor != NULL && !keep_scalar(bridge, event, &scalar)) return false;
     if (is_merge_key(bridge, event)) {
         struct frame *frame = top_frame(bridge);
         frame->wants_value = true;
@@ -161,18 +176,6 @@ static bool on_scalar(struct bridge *bridge, const yaml_event_t *event) {
         frame->merge_begin = bridge->len;
         frame->merge_place = bridge->place_count;
         return true;
-    }
-    struct text text = {(const char *)event->data.scalar.value, event->data.scalar.length};
-    const char *tag = (const char *)event->data.scalar.tag;
-    struct yaml_scalar scalar = yaml_scalar_resolve(text, tag, event->data.scalar.plain_implicit != 0);
-    if (event->data.scalar.anchor != NULL) {
-        struct anchor *anchor = add_anchor(bridge, event->data.scalar.anchor, mark);
-        if (anchor == NULL) return false;
-        anchor->is_scalar = true;
-        anchor->weight = 1;
-        anchor->scalar = scalar;
-        anchor->scalar.text = text_copy(bridge->arena, text);
-        if (bridge->arena->poisoned) return bridge_fail_memory(bridge);
     }
     return count_steps(bridge, 1, 0, mark) && take_scalar(bridge, &scalar, mark);
 }

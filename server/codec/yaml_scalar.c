@@ -200,17 +200,35 @@ static bool parse_float(struct text text, struct yaml_scalar *scalar) {
     return true;
 }
 
+// Copies a number without its underscores.
+static bool drop_underscores(struct text text, char copy[NUMBER_TEXT_BYTES], struct text *ret) {
+    if (text.len >= NUMBER_TEXT_BYTES) return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] != '_') copy[kept++] = text.ptr[i];
+    *ret = (struct text){copy, kept};
+    return true;
+}
+
 // Numbers that begin with a sign or a digit; underscores do not count.
 static bool parse_number(struct text text, struct yaml_scalar *scalar) {
     char copy[NUMBER_TEXT_BYTES];
-    if (memchr(text.ptr, '_', text.len) != NULL) {
-        if (text.len >= sizeof copy) return false;
-        size_t kept = 0;
-        for (size_t i = 0; i < text.len; i++)
-            if (text.ptr[i] != '_') copy[kept++] = text.ptr[i];
-        text = (struct text){copy, kept};
-    }
+    if (memchr(text.ptr, '_', text.len) != NULL && !drop_underscores(text, copy, &text)) return false;
     return parse_integer(text, scalar) || parse_float(text, scalar) || parse_binary_rest(text, scalar);
+}
+
+static bool is_digit(struct text text, size_t at) {
+    return at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9';
+}
+
+// Numbers that begin with a point go to Go's strconv as they are: there an underscore stands between two
+// digits.
+static bool parse_fraction(struct text text, struct yaml_scalar *scalar) {
+    char copy[NUMBER_TEXT_BYTES];
+    if (memchr(text.ptr, '_', text.len) == NULL) return parse_float(text, scalar);
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '_' && (i == 0 || !is_digit(text, i - 1) || !is_digit(text, i + 1))) return false;
+    return drop_underscores(text, copy, &text) && parse_float(text, scalar);
 }
 
 static bool resolve_by_hint(struct text text, struct yaml_scalar *scalar) {
@@ -225,7 +243,7 @@ static bool resolve_by_hint(struct text text, struct yaml_scalar *scalar) {
         return true;
     }
     if (hint != HINT_DIGIT && find_word(text, scalar)) return true;
-    if (hint == HINT_DOT) return parse_float(text, scalar);
+    if (hint == HINT_DOT) return parse_fraction(text, scalar);
     return hint != HINT_WORD && parse_number(text, scalar);
 }
 
