@@ -133,18 +133,9 @@ static void doubt(const struct view_run *run, size_t first) {
 }
 
 // Judged again, a little later, before a denial that the cache's lag could explain: until nothing speaks
-// against the review any more, at most GATE_WAIT_MS. One at a time: many denials at once must not hold up
-// others.
-static void run_cached_rules(const struct gate *gate, struct view_run *run) {
-    static atomic_flag somebody_waits = ATOMIC_FLAG_INIT;
-    size_t first = run->findings->count, dropped = run->findings->dropped_count;
-    gate->store->with_view(gate->store->state, run_view_rules, run);
-    if (gate->store->wait == NULL || !is_worth_waiting(run, first)) return;
-    bool is_slice = run->review->object.kind == KIND_RESOURCE_SLICE;
-    if (atomic_flag_test_and_set(&somebody_waits)) {
-        if (is_slice) doubt(run, first);
-        return;
-    }
+// against the review any more, at most GATE_WAIT_MS.
+static void judge_again(const struct gate *gate, struct view_run *run, bool is_slice, size_t first,
+                        size_t dropped) {
     // The cache of claims has to pass what this write stands on. What else may be on its way has no version
     // that is known here: the next look tells.
     int64_t version = is_slice ? INT64_MAX : old_version_of(run->review);
@@ -157,7 +148,22 @@ static void run_cached_rules(const struct gate *gate, struct view_run *run) {
         run->findings->dropped_count = dropped;
         gate->store->with_view(gate->store->state, run_view_rules, run);
     }
-    atomic_flag_clear(&somebody_waits);
+}
+
+// Of slices one waits at a time: a driver that publishes the same fault again and again must not hold up
+// others. Allocations are the scheduler's, and each of them waits: tenants cannot write them.
+static void run_cached_rules(const struct gate *gate, struct view_run *run) {
+    static atomic_flag a_slice_waits = ATOMIC_FLAG_INIT;
+    size_t first = run->findings->count, dropped = run->findings->dropped_count;
+    gate->store->with_view(gate->store->state, run_view_rules, run);
+    if (gate->store->wait == NULL || !is_worth_waiting(run, first)) return;
+    bool is_slice = run->review->object.kind == KIND_RESOURCE_SLICE;
+    if (is_slice && atomic_flag_test_and_set(&a_slice_waits)) {
+        doubt(run, first);
+        return;
+    }
+    judge_again(gate, run, is_slice, first, dropped);
+    if (is_slice) atomic_flag_clear(&a_slice_waits);
 }
 
 static bool is_status(const struct review *review) {
