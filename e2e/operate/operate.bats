@@ -340,6 +340,56 @@ YAML
     run -0 "$DRAWBRIDGE" audit
 }
 
+# A Pod with a claim of its own from a template.
+crowd_pod() {
+    pod x crowd | sed 's/name: x,/generateName: crowd-,/; s/resourceClaimName/resourceClaimTemplateName/'
+}
+would_be_gated() { [[ $(crowd_pod | k create --dry-run=server -o yaml -f -) == *drawbridge.dev/ledger* ]]; }
+gated() { k -n work get pods -o json | jq '[.items[] | select(any(.spec.schedulingGates[]?; .name == "drawbridge.dev/ledger"))] | length'; }
+all_gated() { [ "$(gated)" -eq "$1" ]; }
+describes() { [[ $(k -n work describe pod "$1") == *"$2"* ]]; }
+
+# With CROWD=500 it takes five minutes, most of them the making and the end of Pods.
+@test "a crowd of Pods is held, describe says why; a Pod without claims beside them is scheduled at once; then all go on" {
+    local crowd=${CROWD:-100}
+    freeze --driver "$DRIVER" --reason "new firmware" --for 1h
+    eventually 5 has_rule Frozen
+    k create -f - <<'YAML'
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: crowd, namespace: work}
+spec: {spec: {devices: {requests: [{name: cpu, exactly: {deviceClassName: numa-cpus}}]}}}
+YAML
+    eventually 5 would_be_gated
+    crowd_pod | k create --dry-run=client -o json -f - >"$BATS_TEST_TMPDIR/crowd.json"
+    # kubectl would take minutes.
+    curl -fsS --noproxy '*' --cacert "$DRAWBRIDGE_KUBE_CA_FILE" -H "@$DRAWBRIDGE_KUBE_DIR/auth-header" -H 'Content-Type: application/json' \
+        --parallel --parallel-max 8 --data-binary "@$BATS_TEST_TMPDIR/crowd.json" \
+        "$DRAWBRIDGE_KUBE_SERVER/api/v1/namespaces/work/pods?pretty=[1-$crowd]" >/dev/null 2>&1
+    all_gated "$crowd"
+    local one
+    one=$(k -n work get pods -o name | head -n 1)
+    k create -f - <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: plain, namespace: work}
+spec:
+  automountServiceAccountToken: false
+  containers: [{name: c, image: i, resources: {requests: {cpu: 100m}}}]
+YAML
+    eventually 5 scheduled plain
+    eventually 90 describes "${one#pod/}" "new firmware"
+    eventually 20 metric_is 'drawbridge_held_pods{step="gate"}' "$crowd"
+    resume --driver "$DRIVER" --reason over
+    eventually 120 all_gated 0
+    # Two nodes with three devices each.
+    eventually 60 metric_is 'drawbridge_held_pods{step="gate"}' 0
+    eventually 60 six_run
+    k -n work delete resourceclaimtemplate crowd
+}
+metric_is() { expect_equal "$(metric "$1")" "$2"; }
+six_run() { [ "$(k -n work get pods -o json | jq '[.items[] | select(.metadata.name | startswith("crowd-")) | select(.spec.nodeName)] | length')" -eq 6 ]; }
+
 @test "one replica leads; when it goes the other one writes" {
     local first_pid second_log
     first_pid=$(cat "$BATS_FILE_TMPDIR/pid")

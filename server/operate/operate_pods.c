@@ -82,16 +82,28 @@ static void note_holds(struct operate *operate, int64_t now_ms) {
     pthread_mutex_unlock(&operate->mutex);
 }
 
+// Goes on where the last tick ended, so that each of many held Pods has its turn.
+static void tell_some(struct operate *operate, const struct pod_plan *plan, struct arena *arena) {
+    size_t looked_at = 0;
+    for (int left = TOLD_A_TICK; looked_at < plan->count && left > 0; looked_at++) {
+        const struct pod_verdict *pod = &plan->items[(operate->told_next + looked_at) % plan->count];
+        if (!pod->held) continue;
+        tell_held(operate, pod, arena);
+        left--;
+    }
+    if (plan->count > 0) operate->told_next = (operate->told_next + looked_at) % plan->count;
+}
+
 static void act(struct operate *operate, const struct pod_plan *plan, struct arena *arena) {
     int64_t now_ms = feed_now_ms();
-    int gates_left = GATES_A_TICK, told_left = TOLD_A_TICK;
+    int gates_left = GATES_A_TICK;
+    if (operate_leads(operate)) tell_some(operate, plan, arena);
     holds_begin(&operate->holds);
     for (size_t i = 0; i < plan->count; i++) {
         const struct pod_verdict *pod = &plan->items[i];
         count_hold(operate, pod, now_ms);
         if (!operate_leads(operate)) continue;
-        if (pod->held && told_left-- > 0) tell_held(operate, pod, arena);
-        if (pod->gated && !pod->held && operate->has_server && gates_left > 0 &&
+        if (pod->gated && !pod->held && !pod->awaits && operate->has_server && gates_left > 0 &&
             writer_is_ready(&operate->writer, WRITE_POD, feed_now_ms())) {
             gates_left--;
             remove_gate(operate, pod);

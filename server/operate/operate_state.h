@@ -35,6 +35,7 @@ struct operate {
     bool taints_told;                      // the log says that they are not served
     int64_t taints_listed_ms, taints_next_ms;
     int64_t pods_next_ms;
+    size_t told_next; // of the plan for Pods
     int64_t policy_next_ms, prune_next_ms;
     struct survey_policy policy;
     struct policy_watch watch;

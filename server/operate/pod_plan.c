@@ -77,6 +77,8 @@ static void judge_pod(struct planner *planner, const struct waiting_pod *waiting
     if (VIEW_ASK(&planner->view, pod, waiting->uid, planner->arena, &pod) != VIEW_KNOWN) return;
     for (size_t i = 0; i < pod.claim_count; i++) {
         const struct view_pod_claim *claim = &pod.claims[i];
+        // The claim of a template comes a moment after its Pod, and the Pod does not run without it.
+        if (claim->uid.len == 0) verdict->awaits = true;
         if (!claim->gated) continue;
         if (first == NULL) first = claim;
         for (size_t k = 0; k < claim->drivers.count; k++) {

@@ -14,7 +14,8 @@ struct pod_verdict {
     struct text name;
     struct text uid;
     bool gated;          // it has our gate
-    bool held;           // else a gated one may go on
+    bool held;           // else a gated one may go on,
+    bool awaits;         // unless a claim of it is not there yet: its drivers are not known
     struct text drivers; // that its claims need
     struct text state;
     struct text cause;

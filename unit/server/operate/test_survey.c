@@ -156,6 +156,31 @@ Test(survey, no_candidate_holds_the_pod_and_says_why) {
     cr_expect_not(plan.items[0].held);
 }
 
+// Its drivers are not known before: let go, it would run in a freeze as soon as the claim is there.
+Test(survey, a_gated_pod_stays_until_the_claim_of_its_template_is_made) {
+    static const char pod[] =
+        "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"t\",\"namespace\":\"work\",\"uid\":"
+        "\"t-uid\",\"resourceVersion\":\"%s\"},\"spec\":{\"schedulingGates\":[{\"name\":"
+        "\"drawbridge.dev/ledger\"}],\"resourceClaims\":[{\"name\":\"r\",\"resourceClaimTemplateName\":"
+        "\"cpus\"}],\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"%s}}";
+    char json[1024];
+    struct pod_plan plan;
+    snprintf(json, sizeof json, pod, "8", "");
+    tell(json);
+    cr_assert(survey_pods(rig.store, &arena, &plan));
+    cr_assert_eq(plan.count, 2u);
+    const struct pod_verdict *found = &plan.items[text_equal(plan.items[0].name, TEXT("t")) ? 0 : 1];
+    cr_expect(found->gated);
+    cr_expect(found->awaits);
+    cr_expect_not(found->held);
+    snprintf(json, sizeof json, pod, "9",
+             ",\"resourceClaimStatuses\":[{\"name\":\"r\",\"resourceClaimName\":\"c\"}]");
+    ledger_rig_tell(&rig, EVENT_MODIFIED, text_of(json));
+    cr_assert(survey_pods(rig.store, &arena, &plan));
+    found = &plan.items[text_equal(plan.items[0].name, TEXT("t")) ? 0 : 1];
+    cr_expect_not(found->awaits);
+}
+
 Test(survey, a_frozen_namespace_holds_its_pods) {
     struct pod_plan plan;
     policy(
