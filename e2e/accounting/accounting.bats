@@ -9,14 +9,7 @@ cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BAT
 
 # All that drawbridge judges is sent to it.
 register() {
-    register_webhook validating Fail <<'YAML'
-- apiGroups: [resource.k8s.io]
-  apiVersions: [v1]
-  operations: [CREATE, UPDATE]
-  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
-  scope: "*"
-- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-YAML
+    register_guard
     register_webhook mutating Fail <<<'- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}'
 }
 

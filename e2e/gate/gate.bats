@@ -65,17 +65,6 @@ spec:
 YAML
 }
 
-register() {
-    register_webhook validating Fail <<'RULES'
-- apiGroups: [resource.k8s.io]
-  apiVersions: [v1]
-  operations: [CREATE, UPDATE]
-  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
-  scope: "*"
-- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-RULES
-}
-
 setup_file() {
     load ../lib/helpers
     cluster up --with scheduler,controller-manager,kubectl --ttl 1800 \
@@ -97,7 +86,7 @@ setup_file() {
     printf '%s\n' "$SERVER_PID" >"$BATS_FILE_TMPDIR/pid"
     printf '%s\n' "$STATUS" >"$BATS_FILE_TMPDIR/status"
     printf '%s\n' "$SERVER_LOG" >"$BATS_FILE_TMPDIR/log"
-    register
+    register_guard
 }
 
 teardown_file() {

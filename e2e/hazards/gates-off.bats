@@ -8,14 +8,7 @@ setup_file() {
     load ../lib/helpers
     load objects
     start_cluster --feature-gates DRANodeAllocatableResources=false
-    register_webhook validating Fail <<'RULES'
-- apiGroups: [resource.k8s.io]
-  apiVersions: [v1]
-  operations: [CREATE, UPDATE]
-  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
-  scope: "*"
-- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-RULES
+    register_guard
 }
 
 teardown_file() {

@@ -138,14 +138,7 @@ GROW_ONLY='!has(request.subResource) || request.subResource == "" ?
   (has(object.status) && has(object.status.reservedFor) && object.status.reservedFor.exists(r, !(has(oldObject.status) && has(oldObject.status.reservedFor) && oldObject.status.reservedFor.exists(o, o.uid == r.uid))))'
 
 register() {
-    register_webhook validating Fail "$GROW_ONLY" <<'RULES'
-- apiGroups: [resource.k8s.io]
-  apiVersions: [v1]
-  operations: [CREATE, UPDATE]
-  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
-  scope: "*"
-- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-RULES
+    register_guard "$GROW_ONLY"
     denied_before=$(jq -c 'select(.decision == "denied")' "$SERVER_LOG" | grep -vc probe.example.com || true)
     # A configuration takes effect a moment later.
     eventually 30 is_asked

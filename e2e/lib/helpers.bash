@@ -144,3 +144,15 @@ webhooks:
   rules:
 YAML
 }
+
+# register_guard [CONDITION]: registers for all that drawbridge judges; a call that fails is a denial.
+register_guard() {
+    register_webhook validating Fail "$@" <<'RULES'
+- apiGroups: [resource.k8s.io]
+  apiVersions: [v1]
+  operations: [CREATE, UPDATE]
+  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
+  scope: "*"
+- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
+RULES
+}

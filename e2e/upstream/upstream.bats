@@ -36,14 +36,7 @@ kind: MutatingAdmissionPolicyBinding
 metadata: {name: canary}
 spec: {policyName: canary}
 YAML
-    register_webhook validating Fail <<'YAML'
-- apiGroups: [resource.k8s.io]
-  apiVersions: [v1]
-  operations: [CREATE, UPDATE]
-  resources: [resourceslices, deviceclasses, resourceclaims, resourceclaims/status, resourceclaimtemplates]
-  scope: "*"
-- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}
-YAML
+    register_guard
     register_webhook mutating Fail <<<'- {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods], scope: Namespaced}'
 }
 # What was just installed is in force: a new namespace gets the label, a claim that no API server refuses is refused.
