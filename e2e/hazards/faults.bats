@@ -20,7 +20,15 @@ teardown_file() {
     stop_cluster
 }
 
-setup() { recall_server; }
+# The claims of the test before are let go a moment after their Pods are gone.
+setup() {
+    recall_server
+    eventually 60 no_claims
+    allocation_review "$BATS_TEST_TMPDIR/review"
+    eventually 30 is_free
+}
+no_claims() { [ -z "$(k -n work get resourceclaims -o name)" ]; }
+is_free() { expect_equal "$(direct "$BATS_TEST_TMPDIR/review")" allowed; }
 
 # What a failed test left standing still must not keep the next one waiting.
 teardown() {
@@ -54,8 +62,6 @@ allocation_review() { # FILE: a claim that the scheduler gives d0 of node-a
 }
 
 @test "the API server crashes: verdicts go on from the cache, and afterwards everything is followed as before" {
-    allocation_review "$BATS_TEST_TMPDIR/review"
-    expect_equal "$(direct "$BATS_TEST_TMPDIR/review")" allowed
     cluster restart kube-apiserver
     expect_equal "$(direct "$BATS_TEST_TMPDIR/review")" allowed
     is_alive
@@ -67,7 +73,6 @@ allocation_review() { # FILE: a claim that the scheduler gives d0 of node-a
 runs_fine() { k -n work get pod "$1" >/dev/null 2>&1 || { claim "$1" cpu.example.com; pod "$1" "$1"; } | k create -f - >/dev/null; is_charged "$1" cpu 2; }
 
 @test "etcd stands still: nothing is lost, nothing wrong is let in, and all goes on" {
-    allocation_review "$BATS_TEST_TMPDIR/review"
     cluster signal etcd STOP
     expect_equal "$(direct "$BATS_TEST_TMPDIR/review")" allowed
     run -1 k --request-timeout=3s create -f <(claim lost cpu.example.com)
@@ -79,7 +84,6 @@ runs_fine() { k -n work get pod "$1" >/dev/null 2>&1 || { claim "$1" cpu.example
 }
 
 @test "the API server stands still for a while: verdicts go on from the cache, and so does everything afterwards" {
-    allocation_review "$BATS_TEST_TMPDIR/review"
     cluster signal kube-apiserver STOP
     run -1 k --request-timeout=6s get nodes
     expect_equal "$(direct "$BATS_TEST_TMPDIR/review")" allowed
