@@ -9,7 +9,6 @@ SECRET=drawbridge-ca
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
 
 slice() { # NAME MEMORY
     local mapping="nodeAllocatableResources: {memory: {mapping: {deviceMultiplier: \"$2\"}}}"

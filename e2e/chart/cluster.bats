@@ -12,7 +12,6 @@ SYSTEM=drawbridge-system
 
 minor() { echo "${KUBERNETES_VERSION:-1.37}"; }
 cluster() { "$REPO/e2e/cluster" "$1" --kubernetes-version "$(minor)" --dir "$BATS_FILE_TMPDIR/cluster" "${@:2}"; }
-k() { "$DRAWBRIDGE_KUBE_BIN/kubectl" --request-timeout=30s "$@"; }
 helm() { "$DRAWBRIDGE_KUBE_BIN/${helm_name:-helm}" "$@"; }
 as() { k --kubeconfig "$DRAWBRIDGE_KUBE_DIR/kubeconfigs/$1" "${@:2}"; }
 

@@ -97,12 +97,7 @@ static struct text rules_of(const struct judgement *judgement, char *buffer, siz
     const struct finding_list *findings = &judgement->findings;
     size_t written = 0;
     for (size_t i = 0; i < findings->count && written < LOG_RULES_COUNT; i++) {
-        bool repeated = false;
-        if (findings->items[i].severity != SEVERITY_DENY) continue;
-        for (size_t k = 0; k < i && !repeated; k++)
-            repeated = findings->items[k].severity == SEVERITY_DENY &&
-                       strcmp(findings->items[k].rule, findings->items[i].rule) == 0;
-        if (repeated) continue;
+        if (findings->items[i].severity != SEVERITY_DENY || finding_is_repeated(findings, i)) continue;
         if (written++ > 0) OUT_LITERAL(&out, ",");
         out_text(&out, text_of(findings->items[i].rule));
     }

@@ -32,20 +32,12 @@ static void write_text(struct out *out, const char *name, struct text text, size
     out_json_string(out, text, limit_bytes);
 }
 
-static bool is_repeated(const struct finding_list *findings, size_t index) {
-    for (size_t i = 0; i < index; i++)
-        if (findings->items[i].severity == findings->items[index].severity &&
-            strcmp(findings->items[i].rule, findings->items[index].rule) == 0)
-            return true;
-    return false;
-}
-
 // The rules that decided, each once.
 static void write_rules(struct out *out, const struct finding_list *findings, enum severity severity) {
     size_t written = 0;
     OUT_LITERAL(out, ",\"rules\":[");
     for (size_t i = 0; i < findings->count && written < RECORD_RULE_COUNT; i++) {
-        if (findings->items[i].severity != severity || is_repeated(findings, i)) continue;
+        if (findings->items[i].severity != severity || finding_is_repeated(findings, i)) continue;
         if (written++ > 0) OUT_LITERAL(out, ",");
         out_json_string(out, text_of(findings->items[i].rule), 0);
     }

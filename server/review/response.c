@@ -129,20 +129,12 @@ static void write_warnings(struct out *out, struct arena *arena, const struct fi
     OUT_LITERAL(out, "]");
 }
 
-static bool is_repeated(const struct finding_list *findings, size_t index) {
-    for (size_t i = 0; i < index; i++)
-        if (findings->items[i].severity == findings->items[index].severity &&
-            strcmp(findings->items[i].rule, findings->items[index].rule) == 0)
-            return true;
-    return false;
-}
-
 // Which rules decided, each once.
 static void write_annotations(struct out *out, const struct finding_list *findings, enum severity severity) {
     size_t written = 0;
     out_format(out, ",\"auditAnnotations\":{\"decision\":\"%s\",\"rule\":\"", severity_name(severity));
     for (size_t i = 0; i < findings->count && written < ANNOTATION_RULE_COUNT; i++) {
-        if (findings->items[i].severity != severity || is_repeated(findings, i)) continue;
+        if (findings->items[i].severity != severity || finding_is_repeated(findings, i)) continue;
         if (written++ > 0) OUT_LITERAL(out, ",");
         out_text(out, text_of(findings->items[i].rule));
     }

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct type_row {
     const char *reason;
@@ -160,4 +161,12 @@ void finding_list_sort(struct finding_list *list) {
         }
         list->items[at] = moving;
     }
+}
+
+bool finding_is_repeated(const struct finding_list *list, size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (list->items[i].severity == list->items[index].severity &&
+            strcmp(list->items[i].rule, list->items[index].rule) == 0)
+            return true;
+    return false;
 }

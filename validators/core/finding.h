@@ -99,6 +99,9 @@ bool finding_list_is_sound(const struct finding_list *list);
 // True when a finding's severity is deny, or when one was dropped while its rule denied.
 bool finding_list_denies(const struct finding_list *list);
 
+// True when a finding before this one has the same rule and severity.
+bool finding_is_repeated(const struct finding_list *list, size_t index);
+
 // What it does: appends one finding. The path is rendered into the arena; value and detail must live as long
 // as the arena (literals, or texts of the object). Returns the finding so that the caller may set hint; NULL
 // when dropped.
